@@ -30,6 +30,7 @@ from .judge.demands import Demands
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
+from .records.asking import ask_command
 from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
@@ -203,8 +204,9 @@ def _message(result: Verification, found: list[Shortfall], request: Request) -> 
     lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
-    commands = [current_test.command] if current_test.command else []
-    lines += [f"  repeat: {command}" for command in [*commands, record.repeat]]
+    asked = ask_command(record, record.witness.x_bits) if record.witness else ""
+    commands = filter(None, (current_test.command, asked, record.repeat))
+    lines += [f"  repeat: {command}" for command in commands]
     return "\n".join(lines)
 
 

@@ -96,6 +96,7 @@ class Verification(Result):
     dtype = RecordField[str]()
     form = RecordField[str]()
     note = RecordField[str]()
+    expression = RecordField[str | None]()
     version = RecordField[str]()
     executed = RecordField[str | None]()
     dispatch = RecordField[Dispatch | None]()

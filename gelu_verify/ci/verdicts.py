@@ -11,6 +11,7 @@ from ..formats import get_format
 from ..gate.compliance import Compliance
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..judge.rules import SEVERITIES
+from ..records.asking import ask_command
 from ..records.claims import grade_text
 from ..records.grades import ORDER
 from ..records.parts import Bound
@@ -50,7 +51,7 @@ class Verdict:
     notes : what else changed, or must be known of it
     values : an input that shows the first reason, what was returned for it, and what is right
     grade, grade_bound, sentence : of its record (docs/grades.md)
-    repeat : the command that measures it again
+    repeat : the command that shows the input again, or measures all again
     place : where its code is, as far as that is known
     """
 
@@ -155,7 +156,7 @@ def _verdict(
         tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),
         record.grade,
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
-        record.repeat,
+        ask_command(record, x_bits) if (x_bits := bits.get("x_bits")) else record.repeat,
         place_of(record.target, record.function),
         record.grade_bound,
     )

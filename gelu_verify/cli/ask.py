@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -88,6 +89,9 @@ def _lines(entry: dict[str, Any]) -> Iterator[str]:
     for each in entry["targets"]:
         if each["failure"]:
             yield f"  {each['target']} failed {printable(each['failure'])}"
+    if len(entry["targets"]) == 1 and (program := entry["targets"][0]["program"]):
+        yield f"\nThe same by {entry['targets'][0]['target'].partition('.')[0]} alone:\n"
+        yield textwrap.indent(program.rstrip(), "    ")
 
 
 def _of_targets(targets: list[dict[str, Any]], x_bits: str) -> Iterator[Sequence[str]]:

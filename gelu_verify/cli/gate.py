@@ -290,6 +290,7 @@ def _check_reasons(fresh: Budgets, records: Sequence[Record], project: Project |
 
 
 def _lines(row: Compliance) -> Iterator[str]:
+    from ..records.asking import ask_command
     from ..records.claims import grade_text
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
@@ -304,7 +305,8 @@ def _lines(row: Compliance) -> Iterator[str]:
             bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
-        yield f"  repeat {row.record.repeat}"
+        x_bits = (row.witness or {}).get("x_bits")
+        yield f"  repeat {ask_command(row.record, x_bits) if x_bits else row.record.repeat}"
 
 
 def _value(dtype: str, bits: str) -> str:

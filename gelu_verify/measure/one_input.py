@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format, get_format
-from ..targets import Target
+from ..targets import Target, program_of
 from ..truth.lookup import neighbours, written
 from ..truth.values import judge
 
@@ -27,6 +27,7 @@ def outputs_at(
     in_turn = asked if len(asked) % 2 else [*asked, x_bits]
     x = np.array(in_turn, fmt.uint)
     said: dict[str, Any] = {"target": target.name, "version": target.version, "failure": None, "got": []}
+    said["expression"] = target.expression or None
     found: dict[int, dict[int, int]] = {bits: {} for bits in asked}  # what was returned, and first in which length
     for n in (length,) if length else (1, LONG):
         try:
@@ -38,6 +39,9 @@ def outputs_at(
         for index, bits in enumerate(in_turn):
             for output in dict.fromkeys(got[index :: len(x)].tolist()):
                 found[bits].setdefault(output, n)
+    said["program"] = program_of(
+        target.family, target.expression, dtype, x_bits, max(found[x_bits].values(), default=1)
+    )
     for bits, outputs in found.items():
         said["got"] += [_judged(function, fmt, bits, got, n, digits) for got, n in outputs.items()]
     return said

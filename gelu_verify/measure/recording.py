@@ -34,6 +34,7 @@ def unmeasured(target: Target, plan: Plan, bound_kind: BoundKind) -> Record:
         dtype=plan.dtype,
         form=target.form,
         note=target.note,
+        expression=target.expression or None,
         version=target.version,
         executed=target.executed or None,
         dispatch=_dispatch(target),

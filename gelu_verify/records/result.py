@@ -71,6 +71,15 @@ class Record:
     dtype: DtypeName = field(metadata=about("in which dtype"))
     form: str = field(metadata=about("how it computes"))
     note: str = field(metadata=about("how it is called"))
+    expression: Line | None = field(
+        metadata=about(
+            'what users of the library write for it, of an array `x`: `"torch.nn.functional.gelu(x)"`',
+            null="where there is no such expression",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     version: str = field(metadata=about("version of the library, or hash of the source"))
     executed: Line | None = field(
         metadata=about(

@@ -219,7 +219,8 @@ def is_subnormal(fmt: Format, witness: Witness) -> bool:
 
 CONDENSED = (
     *("target", "family", "function", "dtype", "form", "note", "version", "plan", "seed", "n", "bound", "repeat"),
-    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "executed", "dispatch", *GRADED),
+    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "expression", "executed"),
+    *("dispatch", *GRADED),
 )  # the keys of a result of a condensed run, whose `checks` are those that failed
 
 
@@ -238,7 +239,7 @@ def _wrong_condensed_document(document: Any) -> str | None:
     if unknown := [key for key in document if key not in CONDENSED]:
         return f"has {unknown[0]:.40}, which a condensed run has not"
     rules = _rules(document["dtype"])
-    later = ("executed", "dispatch", *GRADED)  # which runs before 2026-11-22 lack
+    later = ("expression", "executed", "dispatch", *GRADED)  # which runs before 2026-11-22 lack
     return shape({key: rules[key] for key in CONDENSED}, later)(document)
 
 

@@ -129,7 +129,7 @@ SUMMARY = ColumnTable(
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
         Column("approximation_max_abs", "largest absolute error against it", "number"),
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
-        *(_same(key) for key in ("form", "note", "version", "executed")),
+        *(_same(key) for key in ("form", "note", "expression", "version", "executed")),
         Column(
             "dispatch_level",
             "the instruction-set level that the library was limited to (docs/isa.md); empty where it chose by itself",
@@ -148,6 +148,7 @@ SUMMARY = ColumnTable(
         Column("recorded", "when and on what, of a result that is not of this machine"),
         Column("stale", "why such a result no longer counts"),
         _same("repeat"),
+        Column("ask", "the command that shows the input with the largest error again"),
     ),
 )
 TAIL = ColumnTable(
@@ -230,6 +231,7 @@ FINDINGS = ColumnTable(
         Column("severity", "`defect`, `loss` or `convention` (docs/grades.md); empty in a run of an earlier version"),
         Column("detail", "what it found"),
         *_WITNESS,
+        Column("ask", "the command that shows that input again"),
     ),
 )
 _TIMING = tuple(column for column in THROUGHPUT.columns[:-2] if column.name != "n")

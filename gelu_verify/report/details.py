@@ -21,11 +21,13 @@ from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..records.asking import ask_command
 from ..records.claims import range_text
 from ..records.grades import ORDER
 from ..records.result import Record
 from ..records.serialize import to_json
 from .axis import edge_values, ticks
+from .evidence import program_at
 from .folds import COLUMNS, LEVELS, MEAN_LEVELS, Fold, signed_histogram, strip_layout
 from .frames import RunLike
 from .ranking import RankedResult
@@ -158,6 +160,8 @@ def _details(
         "attribution": attribution,
         "histogram": curves.histogram if curves else None,
         "evidence": evidence,
+        "ask": ask_command(record, "X_BITS"),
+        "program": record.witness and program_at(to_json(record), record.witness.x_bits),
         "recorded": record.origin.recorded,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..formats import get_format
+from ..targets import program_of
 from . import text
 
 Row = Mapping[str, Any]
@@ -30,7 +31,16 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
             yield f"✗ {finding['check']}: {finding['detail'] or 'failed'}"
             if finding["x_bits"]:
                 yield "  " + "   ".join(_value(row["dtype"], name, finding) for name in ("x", "got", "want"))
+    if row["ask"]:
+        yield f"ask again: {row['ask']}"
     yield f"repeat: {row['repeat']}"
+    if row["x_bits"] and (program := program_at(row, row["x_bits"])):
+        yield f"a program of the library alone:\n\n{program}"
+
+
+def program_at(row: Row, x_bits: str) -> str | None:
+    """A program of the library alone for one input of a result; None where there is none."""
+    return program_of(row["family"], row["expression"], row["dtype"], int(x_bits, 16))
 
 
 def _measures(row: Row) -> Iterator[str]:

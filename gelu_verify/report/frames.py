@@ -23,6 +23,7 @@ from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
 from ..own_faults import guarded
+from ..records.asking import ask_command
 from ..records.claims import claim_text
 from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
@@ -193,13 +194,26 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             "correctly_rounded",
         ),
         *("faithful", "max_rank", "zero_sign"),
-        *("variant", "form", "note", "version", "executed", "plan", "seed", "failure", "failure_kind", "failure_range"),
+        *(
+            "variant",
+            "form",
+            "note",
+            "expression",
+            "version",
+            "executed",
+            "plan",
+            "seed",
+            "failure",
+            "failure_kind",
+            "failure_range",
+        ),
         *("failure_length", "repeat"),
     )
     yield {
         **{name: getattr(record, name) for name in copied},
         "claim": claim_text(record),
         **_witness(record, record.witness),
+        "ask": record.witness and ask_command(record, record.witness.x_bits),
         "conventions": "; ".join(record.conventions or ()),
         **_value(record, "accurate_range_low", interval, "low_bits"),
         **_value(record, "accurate_range_high", interval, "high_bits"),
@@ -305,4 +319,5 @@ def _finding_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for check in record.failed_checks:
         finding = record.findings.get(check)
         facts = {"severity": finding and finding.severity, "detail": finding and finding.detail}
+        facts["ask"] = ask_command(record, finding.x_bits) if finding and finding.x_bits else None
         yield {"check": check, **facts, **_witness(record, finding)}

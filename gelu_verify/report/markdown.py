@@ -44,7 +44,7 @@ def _blocks(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> Iter
     yield from (_matrix(*each) for each in matrices(summary))
     yield Details("Every result in a sentence, the worst first", [_sentences(summary)])
     worst = rows_of(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
-    repeat = Listing("\n".join(row["repeat"] for row in worst))
+    repeat = Listing("\n".join(row["ask"] or row["repeat"] for row in worst))
     yield Section(f"The {len(worst)} largest errors", [_worst(worst), repeat])
     yield Section("Crashed", [_raised(summary)])
     missing = absences(run.manifest for run in runs).items()

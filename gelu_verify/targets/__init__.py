@@ -5,8 +5,9 @@ TargetUnavailable when its framework is not installed or broken. Its name is tha
 underscore. A module with `computing(function) -> Iterator[Target]` makes targets of a function that `discover` has none
 of: with parameters, or of no interest to who does not name it. A module with `ON_REQUEST = True` (slow to call, or
 nothing that runs here) is opt-in: it is used when it is named or everything is asked for; one with
-`LOADS_FIRST = True` is imported before the others; one with `SHIPPED = True` has kernels of this package, which lists
-show apart from libraries.
+`LOADS_FIRST = True` is imported before the others; one with `PROGRAM` says how a program of the library alone
+evaluates the `expression` of its targets (`expressions`); one with `SHIPPED = True` has kernels of this package, which
+lists show apart from libraries.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
@@ -24,11 +25,12 @@ from typing import Any
 
 from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
-from ..formats import DTYPES
+from ..formats import DTYPES, get_format
 from ..functions import get_function
 from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
+from .expressions import Program, value_text
 from .kinds import Asked, kind_of, kinds, misfit, of_plugins
 from .kinds import load as load_named
 from .kinds._names import usable
@@ -45,6 +47,7 @@ __all__ = [
     "is_shipped",
     "load",
     "module_of",
+    "program_of",
     "select",
     "switches_of",
 ]
@@ -183,6 +186,14 @@ def is_shipped(family: str) -> bool:
 def device_of(family: str) -> str:
     """Where it runs: "cpu", or what its module says as `DEVICE`."""
     return str(_setting(_modules()[family], "DEVICE") or "cpu")
+
+
+def program_of(family: str, expression: str | None, dtype: str, x_bits: int, n: int = 1) -> str | None:
+    """The program, of the library alone, that prints what an expression gives for x, or for n of it in one call;
+    None where there is none."""
+    modules = _modules()
+    program: Program | None = _setting(modules[family], "PROGRAM") if expression and family in modules else None
+    return program(expression, dtype, value_text(get_format(dtype), x_bits), n) if program and expression else None
 
 
 def _families_on(device: str, names: Sequence[str], everything: bool) -> list[str] | None:

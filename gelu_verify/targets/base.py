@@ -31,7 +31,8 @@ class Target(ABC):
     """An implementation under test.
 
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
-    callable. `function` is what it says it computes; `form` how; `note` how it is called;
+    callable. `function` is what it says it computes; `form` how; `note` how it is called; `expression`: what users of a
+    library write for it, of an array x;
     `version` of the library or hash of the source; `files`: digests of those that it is made of, where they are known
     one by one, by name; `executed`: on what, where its code is for another device;
     `safe_in_threads`: several threads may call it at once;
@@ -50,6 +51,7 @@ class Target(ABC):
     dtypes: tuple[str, ...]
     form: str = ""
     note: str = ""
+    expression: str = ""
     version: str = ""
     files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     executed: str = ""

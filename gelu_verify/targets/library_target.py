@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..fenv import go_to
 from ..formats import DTYPES
 from .arrays import ArrayKind, bits_of
 from .base import Target
+from .expressions import evaluating
 from .probing import Taken, outputs_of_probe, probed
 
 
@@ -64,16 +65,19 @@ class LibraryTarget(Target):
 class Path:
     """One way through a library: what it is called, what it computes, how, and the callable that does.
 
-    `prepare`, `note` and `components` where they differ from the rest of the family.
+    `expression` of x: what users write to reach it; without `compute`, it is what is called.
+    `prepare`, `note`, `components` and `dtypes` where they differ from the rest of the family.
     """
 
     name: str
     function: str
     form: str
-    compute: Callable[..., Any]
+    compute: Callable[..., Any] | None = None
     prepare: Callable[[Any], tuple[Any, ...]] | None = None
     note: str = ""
     components: tuple[str, ...] = ()
+    expression: str = ""
+    dtypes: tuple[str, ...] = DTYPES
 
 
 def library_targets(
@@ -82,26 +86,31 @@ def library_targets(
     paths: Iterable[Path],
     *,
     arrays: ArrayKind,
+    names: Mapping[str, Any] | None = None,
     prepare: Callable[[Any], tuple[Any, ...]] = _only_x,
     note: str = "",
     takes: Callable[[LibraryTarget, str], Taken] | None = None,
     safe_in_threads: bool = False,
     components: tuple[str, ...] = (),
 ) -> Iterator[Target]:
-    """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it does not fail)."""
+    """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it does not fail).
+
+    `names`: modules by their names in the expressions of paths.
+    """
     return probed(
         (
             LibraryTarget(
                 name=f"{family}.{path.name}",
                 function=path.function,
-                dtypes=DTYPES,
+                dtypes=path.dtypes,
                 form=path.form,
+                expression=path.expression,
                 note=path.note or note,
                 version=version,
                 safe_in_threads=safe_in_threads,
                 compiles_per_length=arrays.compiles_per_length,
                 arrays=arrays,
-                compute=path.compute,
+                compute=path.compute or evaluating(path.expression, names or {}),
                 prepare=path.prepare or prepare,
                 components=path.components or components,
             )

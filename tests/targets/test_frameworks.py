@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import requiring
+from families import ON_REQUEST, found, marked
 
 from gelu_verify import targets
 from gelu_verify.errors import TargetFailure
@@ -20,15 +20,16 @@ from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge, reference
 
-HEAVY = ("torch", "openvino", "tensorflow")
 PATHS = {
-    "torch": """gelu gelu-strided gelu-nomkldnn gelu_tanh gelu_tanh-strided silu silu-strided
+    "torch": """gelu gelu-strided gelu-nomkldnn gelu-in_float32 gelu-in_float64 gelu_tanh-in_float32
+        gelu_tanh-in_float64 silu-in_float32 silu-in_float64 gelu_tanh gelu_tanh-strided silu silu-strided
         gelu-erf gelu-erfc gelu-ndtr gelu-log_ndtr gelu_tanh-eager gelu_sigmoid silu-eager
         gelu_grad gelu_grad-nomkldnn gelu_grad-strided gelu_tanh_grad gelu_tanh_grad-strided silu_grad silu_grad-strided
         gelu_grad-erf gelu_grad-erfc
         gelu_grad-ndtr gelu_grad-log_ndtr gelu_tanh_grad-eager gelu_sigmoid_grad silu_grad-eager
         relu elu erf erfc normcdf tanh sigmoid exp log""",
-    "jax": """gelu gelu-jit gelu_tanh gelu_tanh-jit gelu_sigmoid gelu_sigmoid-jit silu silu-jit gelu-normcdf gelu-logcdf
+    "jax": """gelu gelu-jit gelu-in_float32 gelu_tanh-in_float32 silu-in_float32
+        gelu_tanh gelu_tanh-jit gelu_sigmoid gelu_sigmoid-jit silu silu-jit gelu-normcdf gelu-logcdf
         gelu_grad-jit gelu_tanh_grad-jit gelu_sigmoid_grad-jit silu_grad-jit
         relu elu erf erfc normcdf tanh sigmoid exp log""",
     "onnxruntime": """gelu gelu-contrib gelu-erf gelu-fused gelu-body gelu-body_fused
@@ -39,38 +40,6 @@ PATHS = {
         gelu_grad gelu_grad-jit gelu_tanh_grad gelu_tanh_grad-jit gelu_sigmoid_grad gelu_sigmoid_grad-jit
         silu_grad silu_grad-jit relu elu erf erfc tanh sigmoid exp""",
 }
-
-ON_REQUEST = {
-    "huggingface": """gelu gelu_python gelu_10 gelu_new gelu_fast gelu_accurate gelu_pytorch_tanh gelu_python_tanh
-        quick_gelu silu gelu_grad gelu_python_grad gelu_10_grad gelu_new_grad gelu_fast_grad gelu_accurate_grad
-        gelu_pytorch_tanh_grad gelu_python_tanh_grad quick_gelu_grad silu_grad""",
-    "keras": "gelu gelu_tanh gelu-ops gelu_tanh-ops silu elu sigmoid tanh erf",
-    "litert": """gelu gelu_tanh relu elu tanh sigmoid exp gelu-builtin gelu_tanh-builtin relu-builtin elu-builtin
-        tanh-builtin sigmoid-builtin exp-builtin""",
-    "mlx": """gelu gelu-eager gelu_tanh gelu_tanh-eager gelu_sigmoid gelu_sigmoid-eager silu silu-eager
-        gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad erf tanh sigmoid exp""",
-    "paddle": """gelu gelu_tanh silu gelu_sigmoid gelu_grad gelu_tanh_grad silu_grad gelu_sigmoid_grad
-        relu elu erf tanh sigmoid exp""",
-    "tinygrad": """gelu gelu_tanh gelu_sigmoid silu gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad
-        relu elu erf tanh sigmoid exp""",
-    "torch_compiled": """gelu gelu_tanh gelu_sigmoid silu gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad""",
-}
-
-
-def marked(families):
-    heavy = (*HEAVY, *ON_REQUEST)
-    return [pytest.param(family, marks=pytest.mark.frameworks if family in heavy else ()) for family in families]
-
-
-def found(family):
-    """Targets of a family by path; a skip, or a failure where the family is required."""
-    if family in (*HEAVY, *ON_REQUEST):
-        targets.find(["paddle"])  # before TensorFlow, which it cannot be imported after
-    here, absent = targets.find([family])
-    if absent:
-        assert not requiring.REQUIRED & {family, "frameworks"}, f"{family} is required: {absent[family]}"
-        pytest.skip(absent[family])
-    return {target.name.removeprefix(f"{family}."): target for target in here}
 
 
 def errors(target, dtype, x_bits):
@@ -95,7 +64,7 @@ def test_every_path_is_found(family):
     for path, target in here.items():
         assert target.function in FUNCTIONS
         assert path.partition("-")[0] == target.function or family == "huggingface"  # which has names of its own
-        assert "float32" in target.dtypes
+        assert "float32" in target.dtypes or path.endswith("-in_float32")
         assert set(target.dtypes) <= set(DTYPES)
         assert target.form
         assert target.note

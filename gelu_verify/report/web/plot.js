@@ -169,7 +169,7 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
       return;
     }
     head.append(`worst input, |E| ${worst.level >= data.ceiling ? `> 2${raised(data.ceiling)}` : `≈ ${ulp(Math.min(2 ** worst.level, s.d.max_ulp ?? Infinity))}`} ULP`);
-    answer.replaceChildren(head, bitsTable(dtype, worst), commandLine(`${s.d.repeat} --bits ${worst.x}`));
+    answer.replaceChildren(head, bitsTable(dtype, worst), asking(s.d, worst.x));
   };
 
   /* ---- building ---- */

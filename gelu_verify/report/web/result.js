@@ -30,6 +30,8 @@ const simpleTable = (headings, rows, numeric = []) => rows.length ? make("table"
   make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map((cell, i) => make(i ? "td" : "th", { class: numeric.includes(i) ? "num" : null, scope: i ? null : "row" }, ...[cell].flat())))))) : null;
 const at = (d, bits) => bits ? [decimal(d.dtype, bits), " ", make("code", {}, bits)] : [NONE];
 
+const asking = (d, bits) => commandLine(d.ask ? d.ask.replace("X_BITS", bits) : d.repeat);
+
 const panel = (d, left, close) => {
   const place = left.findIndex(each => each.id === d.id);
   const step = (label, to) => make("button", { type: "button", disabled: !to, title: to ? `${to.target}, ${to.function}, ${to.dtype}` : null, on: { click: () => change({ r: to.id }) } }, label);
@@ -39,7 +41,7 @@ const panel = (d, left, close) => {
   return [head,
     d.failure && section(d.failure_kind || "failed", make("p", {}, d.failure)),
     make("section", {}, make("dl", { class: "facts" }, ...facts(d))),
-    d.witness && section("Worst input", bitsTable(d.dtype, { x: d.witness.x_bits, got: d.witness.got_bits, want: d.witness.want_bits }), commandLine(`${d.repeat}${/--bits/.test(d.repeat) ? "" : ` --bits ${d.witness.x_bits}`}`)),
+    d.witness && section("Worst input", bitsTable(d.dtype, { x: d.witness.x_bits, got: d.witness.got_bits, want: d.witness.want_bits }), asking(d, d.witness.x_bits), d.program && make("pre", { class: "program" }, d.program), d.program && copyButton("copy program", () => d.program, "a program of the library alone")),
     data.blocks[d.key] && section("Error against x", make("p", { class: "soft" }, "Vertical lines: ends of regions, landmarks of the function (dotted), where outputs become zero. Green: the accurate range. Tick other targets in the table under the plot to lay them over it. Signed: where the worst output of a bin is the correctly rounded one, the mean error is drawn."), make("div", { class: "plot" })),
     make("div", { class: "columns" }, histogramSection(d), regionSection(d), specialSection(d), tailSection(d), attributionSection(d), toleranceSection(d), pairSection(d), moreSection(d)),
     checkSection(d),

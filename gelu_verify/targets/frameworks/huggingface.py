@@ -7,6 +7,7 @@ from types import ModuleType
 
 from ..arrays import get_kind
 from ..base import Target
+from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 from . import torch_
@@ -15,6 +16,7 @@ from .torch_ import after_forward, backward_of
 SWITCHES = torch_.SWITCHES
 ON_REQUEST = True  # importing it takes seconds
 
+PROGRAM = python_program("import torch\nimport transformers", torch_.ARRAY)
 NOTE = "PyTorch on the CPU, eager, as transformers.activations codes it"
 ACTIVATIONS = (  # name in ACT2FN, function, form
     ("gelu", "gelu", "F.gelu"),
@@ -42,7 +44,8 @@ def _paths(torch: ModuleType, activations: ModuleType) -> Iterator[Path]:
     for name, function, form in ACTIVATIONS:
         if name in activations.ACT2FN:
             forward = activations.ACT2FN[name]
-            yield Path(name, function, form, forward)
+            expression = f'transformers.activations.ACT2FN["{name}"](x)'
+            yield Path(name, function, form, forward, expression=expression)
             yield Path(
                 f"{name}_grad",
                 f"{function}_grad",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -14,13 +15,18 @@ import numpy as np
 from ...functions import Function, base_name
 from ..arrays import get_kind
 from ..base import Target
+from ..expressions import evaluating, python_program
 from ..importing import framework, quiet
 from ..library_target import LibraryTarget, Path, library_targets
 from ..switches import Switches
 
-Forward = tuple[str, str, str, Callable[[Any], Any]]
+Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, one XLA computation per operation"
 JIT = "CPU, jax.jit"
+PROGRAM = python_program(
+    'import jax\nimport jax.scipy.stats\n\njax.config.update("jax_enable_x64", True)',
+    "jax.numpy.full({n}, {value}, jax.numpy.{dtype})",
+)
 
 
 def _chosen() -> dict[str, str]:
@@ -64,6 +70,7 @@ def _targets(paths: Iterable[Path]) -> Iterator[Target]:
         jax.__version__,
         paths,
         arrays=get_kind("jax"),
+        names=names(jax),
         prepare=lambda x: (jax.device_put(x, cpu),),
         note=EAGER,
         takes=traces,
@@ -76,9 +83,15 @@ def imported() -> ModuleType:
     return framework("jax")
 
 
+def names(jax: ModuleType) -> dict[str, Any]:
+    """What expressions name."""
+    framework("jax.scipy.stats")
+    return {"jax": jax}
+
+
 def paths(jax: ModuleType) -> tuple[Path, ...]:
     """All paths, which any device takes; notes speak of the CPU."""
-    return (*_forward(jax), *_gradients(jax), *_blocks(jax))
+    return (*_forward(jax), *_gradients(jax), *_blocks())
 
 
 def traces(target: LibraryTarget, dtype: str) -> bool:
@@ -92,36 +105,42 @@ def traces(target: LibraryTarget, dtype: str) -> bool:
             return False
 
 
-def _functions(jax: ModuleType) -> tuple[Forward, ...]:
-    nn = jax.nn
-    return (
-        ("gelu", "gelu", "nn.gelu: 0.5 x erfc(-x/sqrt 2)", partial(nn.gelu, approximate=False)),
-        (
-            "gelu_tanh",
-            "gelu_tanh",
-            "nn.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
-            partial(nn.gelu, approximate=True),
-        ),
-        ("gelu_sigmoid", "gelu_sigmoid", "x nn.sigmoid(1.702 x)", lambda x: x * nn.sigmoid(1.702 * x)),
-        ("silu", "silu", "nn.silu: x logistic(x)", nn.silu),
-    )
+FUNCTIONS: tuple[Forward, ...] = (
+    ("gelu", "gelu", "nn.gelu: 0.5 x erfc(-x/sqrt 2)", "jax.nn.gelu(x, approximate=False)"),
+    ("gelu_tanh", "gelu_tanh", "nn.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))", "jax.nn.gelu(x)"),
+    ("gelu_sigmoid", "gelu_sigmoid", "x nn.sigmoid(1.702 x)", "x * jax.nn.sigmoid(1.702 * x)"),
+    ("silu", "silu", "nn.silu: x logistic(x)", "jax.nn.silu(x)"),
+)
+
+
+def _compiled(jax: ModuleType, name: str, function: str, form: str, expression: str) -> Path:
+    """What XLA makes of an expression as a whole."""
+    compute = jax.jit(evaluating(expression, names(jax)))
+    return Path(f"{name}-jit", function, form, compute, note=JIT, expression=f"jax.jit(lambda x: {expression})(x)")
 
 
 def _forward(jax: ModuleType) -> Iterator[Path]:
-    norm = framework("jax.scipy.stats").norm
-    for name, function, form, compute in _functions(jax):
-        yield Path(name, function, form, compute)
-        yield Path(f"{name}-jit", function, form, jax.jit(compute), note=JIT)
-    yield Path("gelu-normcdf", "gelu", "x norm.cdf(x)", jax.jit(lambda x: x * norm.cdf(x)), note=JIT)
-    log = jax.jit(lambda x: x * jax.numpy.exp(norm.logcdf(x)))
-    yield Path("gelu-logcdf", "gelu", "x exp(norm.logcdf(x))", log, note=JIT)
+    for name, function, form, expression in FUNCTIONS:
+        yield Path(name, function, form, expression=expression)
+        yield _compiled(jax, name, function, form, expression)
+    for name, function, _, expression in FUNCTIONS:
+        if not name.endswith("sigmoid"):
+            wide = f"{expression.replace('(x', '(x.astype(jax.numpy.float32)', 1)}.astype(x.dtype)"
+            path = replace(_compiled(jax, name, function, "in float32, rounded once", wide), name=f"{name}-in_float32")
+            yield replace(path, dtypes=("float16", "bfloat16"))
+    norm = "jax.scipy.stats.norm"
+    for name, form, expression in (
+        ("gelu-normcdf", "x norm.cdf(x)", f"x * {norm}.cdf(x)"),
+        ("gelu-logcdf", "x exp(norm.logcdf(x))", f"x * jax.numpy.exp({norm}.logcdf(x))"),
+    ):
+        yield replace(_compiled(jax, name, "gelu", form, expression), name=name)
 
 
 def _gradients(jax: ModuleType) -> Iterator[Path]:
     """Compiled only: operation by operation, XLA would compile each of some twenty for every length of x."""
-    for name, function, form, forward in _functions(jax):
-        path = f"{name}_grad-jit"
-        yield Path(path, f"{function}_grad", f"jax.grad of {form}", jax.jit(jax.vmap(jax.grad(forward))), note=JIT)
+    for name, function, form, expression in FUNCTIONS:
+        gradient = f"jax.vmap(jax.grad(lambda x: {expression}))(x)"
+        yield _compiled(jax, f"{name}_grad", f"{function}_grad", f"jax.grad of {form}", gradient)
 
 
 def _on_request(jax: ModuleType, function: Function) -> Iterator[Path]:
@@ -164,16 +183,10 @@ def _parameterized(jax: ModuleType) -> dict[str, tuple[tuple[str, str, Callable[
     }
 
 
-def _blocks(jax: ModuleType) -> tuple[Path, ...]:
-    nn, lax = jax.nn, jax.lax
-    return (
-        Path("relu", "relu", "nn.relu", nn.relu),
-        Path("elu", "elu", "nn.elu", nn.elu),
-        Path("erf", "erf", "lax.erf", lax.erf),
-        Path("erfc", "erfc", "lax.erfc", lax.erfc),
-        Path("normcdf", "normcdf", "scipy.stats.norm.cdf", framework("jax.scipy.stats").norm.cdf),
-        Path("tanh", "tanh", "lax.tanh", lax.tanh),
-        Path("sigmoid", "sigmoid", "nn.sigmoid", nn.sigmoid),
-        Path("exp", "exp", "lax.exp", lax.exp),
-        Path("log", "log", "lax.log", lax.log),
-    )
+def _blocks() -> Iterator[Path]:
+    for name, function in (
+        *(("relu", "nn.relu"), ("elu", "nn.elu"), ("erf", "lax.erf"), ("erfc", "lax.erfc")),
+        *(("normcdf", "scipy.stats.norm.cdf"), ("tanh", "lax.tanh"), ("sigmoid", "nn.sigmoid")),
+        *(("exp", "lax.exp"), ("log", "lax.log")),
+    ):
+        yield Path(name, name, function, expression=f"jax.{function}(x)")

@@ -10,7 +10,7 @@ from ..arrays import get_kind
 from ..base import Target, first_line
 from ..importing import quiet
 from ..library_target import Path, library_targets
-from .jax_ import imported, paths, traces
+from .jax_ import imported, names, paths, traces
 
 DEVICE = "cuda"
 
@@ -28,6 +28,7 @@ def discover() -> Iterator[Target]:
         jax.__version__,
         (_named(path) for path in paths(jax)),
         arrays=get_kind("jax"),
+        names=names(jax),
         prepare=lambda x: (jax.device_put(x, device),),
         note=f"{device.device_kind}, one XLA computation per operation",
         takes=traces,

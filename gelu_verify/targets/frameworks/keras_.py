@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from types import ModuleType
 
 from ..arrays import ArrayKind, get_kind
 from ..base import Target
+from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # importing it with its backend takes seconds
+PROGRAM = python_program("import keras", 'keras.ops.full(({n},), {value}, "{dtype}")')
 
 
 def discover() -> Iterator[Target]:
@@ -20,22 +20,23 @@ def discover() -> Iterator[Target]:
     backend = keras.backend.backend()
     kind: ArrayKind = get_kind(backend)
     return library_targets(
-        "keras", keras.__version__, _paths(keras), arrays=kind, note=f"CPU, eager, backend {backend}"
+        "keras",
+        keras.__version__,
+        PATHS,
+        arrays=kind,
+        names={"keras": keras},
+        note=f"CPU, eager, backend {backend}",
     )
 
 
-def _paths(keras: ModuleType) -> tuple[Path, ...]:
-    activations, ops = keras.activations, keras.ops
-    return (
-        Path("gelu", "gelu", "activations.gelu, its default", activations.gelu),
-        Path(
-            "gelu_tanh", "gelu_tanh", "activations.gelu(approximate=True)", partial(activations.gelu, approximate=True)
-        ),
-        Path("gelu-ops", "gelu", "ops.gelu(approximate=False)", partial(ops.gelu, approximate=False)),
-        Path("gelu_tanh-ops", "gelu_tanh", "ops.gelu, its default", ops.gelu),
-        Path("silu", "silu", "activations.silu", activations.silu),
-        Path("elu", "elu", "activations.elu", activations.elu),
-        Path("sigmoid", "sigmoid", "activations.sigmoid", activations.sigmoid),
-        Path("tanh", "tanh", "activations.tanh", activations.tanh),
-        Path("erf", "erf", "ops.erf", ops.erf),
+PATHS = tuple(
+    Path(name, function, form, expression=f"keras.{expression}")
+    for name, function, form, expression in (
+        ("gelu", "gelu", "activations.gelu, its default", "activations.gelu(x)"),
+        ("gelu_tanh", "gelu_tanh", "activations.gelu(approximate=True)", "activations.gelu(x, approximate=True)"),
+        ("gelu-ops", "gelu", "ops.gelu(approximate=False)", "ops.gelu(x, approximate=False)"),
+        ("gelu_tanh-ops", "gelu_tanh", "ops.gelu, its default", "ops.gelu(x)"),
+        *((name, name, f"activations.{name}", f"activations.{name}(x)") for name in ("silu", "elu", "sigmoid", "tanh")),
+        ("erf", "erf", "ops.erf", "ops.erf(x)"),
     )
+)

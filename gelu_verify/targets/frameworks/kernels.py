@@ -16,6 +16,7 @@ from ...errors import TargetUnavailable
 from ...formats import DTYPES, numpy_dtype
 from ...functions import Function, base_name
 from ..base import HostCall, HostTarget, Target
+from ..expressions import python_program
 from ..output_memory import empty_output_like
 from ..switches import Switches
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 OURS = True  # nothing foreign: called in this process
 SHIPPED = True
+PROGRAM = python_program("import gelu_verify\nimport ml_dtypes\nimport numpy", 'numpy.full({n}, {value}, "{dtype}")')
 
 
 def _chosen() -> dict[str, str]:
@@ -86,6 +88,7 @@ def _correctly_rounded() -> Iterator[Target]:
             dtypes=DTYPES,
             form="correctly rounded",
             note=f"gelu_verify.{function}, preallocated output",
+            expression=f"gelu_verify.{function}(x)",
             version=VERSION,
             safe_in_threads=True,
             components=("gelu_verify",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -12,11 +13,13 @@ from ...errors import TargetFailure
 from ...formats import DTYPES, get_format
 from ..arrays import ArrayKind
 from ..base import Target
+from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # MLX calls a C++ compiler for every function and dtype: seconds each
 
+PROGRAM = python_program("import mlx.core\nimport mlx.nn", "mlx.core.full(({n},), {value}, mlx.core.{dtype})")
 COMPILED = "CPU, mx.compile, as mlx.nn calls it"
 EAGER = "CPU, one operation after the other"
 
@@ -47,35 +50,33 @@ class MlxKind(ArrayKind):
 
 def discover() -> Iterator[Target]:
     """Every path, in every dtype: none is tried before it is measured."""
-    mx, nn = framework("mlx.core"), framework("mlx.nn")
+    framework("mlx.nn")
+    mx, names = framework("mlx.core"), {"mlx": import_module("mlx")}
     mx.set_default_device(mx.cpu)
     version = framework("importlib.metadata").version("mlx")
     return library_targets(
         "mlx",
         version,
-        (*_forward(mx, nn), *_gradients(mx, nn), *_blocks(mx)),
+        (*_forward(mx, names), *_gradients(mx, names), *_blocks()),
         arrays=MlxKind(),
+        names=names,
         note=EAGER,
         takes=lambda target, dtype: True,
     )
 
 
-Forward = tuple[str, str, str, Callable[[Any], Any]]
+FUNCTIONS = (  # name, form, expression
+    ("gelu", "nn.gelu: x (1 + erf(x/sqrt 2)) / 2", "mlx.nn.gelu(x)"),
+    ("gelu_tanh", "nn.gelu_approx: 0.5 x (1 + tanh(...))", "mlx.nn.gelu_approx(x)"),
+    ("gelu_sigmoid", "nn.gelu_fast_approx: x sigmoid(1.702 x)", "mlx.nn.gelu_fast_approx(x)"),
+    ("silu", "nn.silu: x sigmoid(x)", "mlx.nn.silu(x)"),
+)
 
 
-def _functions(nn: ModuleType) -> tuple[Forward, ...]:
-    return (
-        ("gelu", "gelu", "nn.gelu: x (1 + erf(x/sqrt 2)) / 2", nn.gelu),
-        ("gelu_tanh", "gelu_tanh", "nn.gelu_approx: 0.5 x (1 + tanh(...))", nn.gelu_approx),
-        ("gelu_sigmoid", "gelu_sigmoid", "nn.gelu_fast_approx: x sigmoid(1.702 x)", nn.gelu_fast_approx),
-        ("silu", "silu", "nn.silu: x sigmoid(x)", nn.silu),
-    )
-
-
-def _forward(mx: ModuleType, nn: ModuleType) -> Iterator[Path]:
-    for name, function, form, compute in _functions(nn):
-        yield Path(name, function, form, compute, note=COMPILED)
-        yield Path(f"{name}-eager", function, form, _uncompiled(mx, compute))
+def _forward(mx: ModuleType, names: Mapping[str, Any]) -> Iterator[Path]:
+    for name, form, expression in FUNCTIONS:
+        yield Path(name, name, form, note=COMPILED, expression=expression)
+        yield Path(f"{name}-eager", name, form, _uncompiled(mx, evaluating(expression, names)))
 
 
 def _uncompiled(mx: ModuleType, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,16 +94,13 @@ def _uncompiled(mx: ModuleType, compute: Callable[..., Any]) -> Callable[..., An
     return called
 
 
-def _gradients(mx: ModuleType, nn: ModuleType) -> Iterator[Path]:
-    for name, function, form, forward in _functions(nn):
-        backward = mx.grad(lambda x, forward=forward: forward(x).sum())
-        yield Path(f"{name}_grad", f"{function}_grad", f"mx.grad of {form}", _uncompiled(mx, backward))
+def _gradients(mx: ModuleType, names: Mapping[str, Any]) -> Iterator[Path]:
+    for name, form, expression in FUNCTIONS:
+        gradient = f"mlx.core.grad(lambda x: {expression}.sum())(x)"
+        backward = _uncompiled(mx, evaluating(gradient, names))
+        yield Path(f"{name}_grad", f"{name}_grad", f"mx.grad of {form}", backward)
 
 
-def _blocks(mx: ModuleType) -> tuple[Path, ...]:
-    return (
-        Path("erf", "erf", "erf", mx.erf),
-        Path("tanh", "tanh", "tanh", mx.tanh),
-        Path("sigmoid", "sigmoid", "sigmoid", mx.sigmoid),
-        Path("exp", "exp", "exp", mx.exp),
-    )
+def _blocks() -> Iterator[Path]:
+    for name in ("erf", "tanh", "sigmoid", "exp"):
+        yield Path(name, name, name, expression=f"mlx.core.{name}(x)")

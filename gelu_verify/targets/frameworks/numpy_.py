@@ -12,11 +12,13 @@ import numpy as np
 from ...functions import Function, base_name
 from ..arrays import get_kind, placed_like
 from ..base import Target
+from ..expressions import python_program
 from ..library_target import Path, library_targets
 from ..switches import Switches
 
 OURS = True  # this package runs on it: called in this process
 SQRT_2_OVER_PI = sqrt(2 / pi)
+PROGRAM = python_program("import ml_dtypes\nimport numpy", 'numpy.full({n}, {value}, "{dtype}")')
 
 # Features of several versions of NumPy, by the level that has them.
 _FEATURES = {
@@ -59,6 +61,8 @@ PATHS = (
         lambda x, out, c: np.multiply(
             c(0.5) * x, c(1) + np.tanh(c(SQRT_2_OVER_PI) * (x + c(0.044715) * np.power(x, 3))), out=out
         ),
+        expression="x / 2 * (1 + numpy.tanh(x.dtype.type((2 / numpy.pi) ** 0.5) * "
+        "(x + x.dtype.type(0.044715) * numpy.power(x, 3))))",
     ),
     Path(
         "gelu_tanh-exp",
@@ -67,20 +71,47 @@ PATHS = (
         lambda x, out, c: np.divide(
             x, c(1) + np.exp(c(-2 * SQRT_2_OVER_PI) * (x + c(0.044715) * (x * x * x))), out=out
         ),
+        expression="x / (1 + numpy.exp(x.dtype.type(-((8 / numpy.pi) ** 0.5)) * "
+        "(x + x.dtype.type(0.044715) * (x * x * x))))",
     ),
     Path(
         "gelu_sigmoid",
         "gelu_sigmoid",
         "x / (1 + exp(-1.702 x))",
         lambda x, out, c: np.divide(x, c(1) + np.exp(c(-1.702) * x), out=out),
+        expression="x / (1 + numpy.exp(x.dtype.type(-1.702) * x))",
     ),
-    Path("silu", "silu", "x / (1 + exp(-x))", lambda x, out, c: np.divide(x, c(1) + np.exp(-x), out=out)),
-    Path("relu", "relu", "maximum(x, 0)", lambda x, out, c: np.maximum(x, c(0), out=out)),
-    Path("elu", "elu", "where(x > 0, x, expm1(x))", lambda x, out, c: np.where(x > 0, x, np.expm1(x))),
-    Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out)),
-    Path("sigmoid", "sigmoid", "1 / (1 + exp(-x))", lambda x, out, c: np.divide(c(1), c(1) + np.exp(-x), out=out)),
-    Path("exp", "exp", "exp", lambda x, out, c: np.exp(x, out=out)),
-    Path("log", "log", "log", lambda x, out, c: np.log(x, out=out)),
+    Path(
+        "silu",
+        "silu",
+        "x / (1 + exp(-x))",
+        lambda x, out, c: np.divide(x, c(1) + np.exp(-x), out=out),
+        expression="x / (1 + numpy.exp(-x))",
+    ),
+    Path(
+        "relu",
+        "relu",
+        "maximum(x, 0)",
+        lambda x, out, c: np.maximum(x, c(0), out=out),
+        expression="numpy.maximum(x, 0)",
+    ),
+    Path(
+        "elu",
+        "elu",
+        "where(x > 0, x, expm1(x))",
+        lambda x, out, c: np.where(x > 0, x, np.expm1(x)),
+        expression="numpy.where(x > 0, x, numpy.expm1(x))",
+    ),
+    Path(
+        "sigmoid",
+        "sigmoid",
+        "1 / (1 + exp(-x))",
+        lambda x, out, c: np.divide(c(1), c(1) + np.exp(-x), out=out),
+        expression="1 / (1 + numpy.exp(-x))",
+    ),
+    Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out), expression="numpy.tanh(x)"),
+    Path("exp", "exp", "exp", lambda x, out, c: np.exp(x, out=out), expression="numpy.exp(x)"),
+    Path("log", "log", "log", lambda x, out, c: np.log(x, out=out), expression="numpy.log(x)"),
 )
 
 

@@ -5,6 +5,7 @@ The models are written here (`onnx_format`): the package `onnx` is not needed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -15,6 +16,7 @@ import numpy as np
 
 from ...formats import DTYPES
 from ..base import HostCall, HostTarget, Target
+from ..expressions import printing
 from ..importing import framework
 from ..onnx_format import ELEMENT_OF, model_of, node_of, scalar_of
 from ..output_memory import empty_output_like
@@ -110,6 +112,27 @@ def _by_sigmoid(*scale: Step) -> Graph:
     return Graph((*scale, Step("Sigmoid", (scaled,), "sigmoid"), Step("Mul", ("x", "sigmoid"))), optimize=False)
 
 
+def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
+    """A program of a model of one node: `Gelu(x, approximate="tanh")`."""
+    name, _, arguments = expression.removesuffix(")").partition("(x")
+    element = {"float32": "float", "float64": "double"}.get(dtype, dtype)
+    attributes = f"<{arguments.removeprefix(', ')}>" if arguments else ""
+    return f'''import ml_dtypes
+import numpy
+import onnx.parser
+import onnxruntime
+
+model = onnx.parser.parse_model("""
+<ir_version: {IR_VERSION}, opset_import: ["": {_opset(name)}, "{MICROSOFT}": 1]>
+f ({element}[N] x) => ({element}[N] y) {{ y = {name}{attributes} (x) }}
+""")
+session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+x = numpy.full({n}, {value}, "{dtype}")
+y = session.run(None, {{"x": x}})[0]
+{printing(n)}
+'''
+
+
 SCALE = Step("Mul", ("x", 1.702), "scaled")
 PATHS = (  # name, function, form, note, graph
     ("gelu", "gelu", "Gelu-20", NATIVE, _one("Gelu")),
@@ -152,6 +175,7 @@ def discover() -> Iterator[Target]:
                 dtypes=DTYPES,
                 form=form,
                 note=f"{note}, IO binding, preallocated output",
+                expression=_expression(graph),
                 version=ort.__version__,
                 graph=graph,
             )
@@ -159,6 +183,20 @@ def discover() -> Iterator[Target]:
         ),
         outputs_of_probe,
     )
+
+
+def _expression(graph: Graph) -> str:
+    """A model of one node as a call: `com.microsoft.QuickGelu(x, alpha=1.702)`; of several there is none."""
+    if len(graph.steps) != 1:
+        return ""
+    (step,) = graph.steps
+    attributes = (f", {name}={json.dumps(value)}" for name, value in step.attributes)
+    return f"{step.domain}{'.' * bool(step.domain)}{step.op}(x{''.join(attributes)})"
+
+
+def _opset(name: str) -> int:
+    """The opset that has an operator."""
+    return next((graph.opset for *_, graph in PATHS if graph.steps[0].op == name), 20)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ import numpy as np
 from ...errors import TargetFailure
 from ...formats import DTYPES
 from ..base import HostCall, HostTarget, Target
+from ..expressions import printing
 from ..importing import framework
 from ..output_memory import empty_output_like
 from ..switches import Switches
@@ -23,6 +24,29 @@ OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float
 NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"
 
 Operation = Callable[[ModuleType, Any, Any], Any]  # (opset, x, element type) -> node
+EXPRESSIONS = {  # of a node x
+    "gelu": 'openvino.opset13.gelu(x, "erf")',
+    "gelu_tanh": 'openvino.opset13.gelu(x, "tanh")',
+    "silu": "openvino.opset13.swish(x)",
+    "elu": "openvino.opset13.elu(x, 1.0)",
+    **{name: f"openvino.opset13.{name}(x)" for name in ("relu", "erf", "tanh", "sigmoid", "exp")},
+}
+
+
+def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
+    """A program of a model of one operation."""
+    return f"""import ml_dtypes
+import numpy
+import openvino
+import openvino.opset13
+
+x = openvino.opset13.parameter([-1], openvino.Type.{OPENVINO_TYPES[dtype]})
+model = openvino.Model([{expression}], [x], "model")
+compiled = openvino.Core().compile_model(model, "CPU", {{"INFERENCE_PRECISION_HINT": "f32"}})
+y = compiled(numpy.full({n}, {value}, "{dtype}"))[0]
+{printing(n)}
+"""
+
 
 PATHS: tuple[tuple[str, str, str, Operation], ...] = (
     ("gelu", "gelu", "Gelu-7, erf", lambda ops, x, element: ops.gelu(x, "erf")),
@@ -53,6 +77,7 @@ def discover() -> Iterator[Target]:
             dtypes=DTYPES,
             form=form,
             note=NOTE,
+            expression=EXPRESSIONS.get(name, ""),
             version=openvino.__version__.partition("-")[0],
             operation=operation,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -14,12 +13,14 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format, numpy_dtype
 from ..arrays import ArrayKind
 from ..base import Target
+from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # importing it takes two seconds
 LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not
 NOTE = "CPU, dynamic graph"
+PROGRAM = python_program("import paddle", 'paddle.full([{n}], {value}, "{dtype}")')
 
 
 class PaddleKind(ArrayKind):
@@ -44,34 +45,34 @@ def discover() -> Iterator[Target]:
         raise TargetUnavailable("paddle crashes where TensorFlow is loaded: measure it alone (gelu-verify run paddle)")
     paddle = framework("paddle", "paddlepaddle")
     paddle.set_device("cpu")
-    F = paddle.nn.functional
     return library_targets(
         "paddle",
         paddle.__version__,
-        (*_forward(F), *_gradients(paddle, F), *_blocks(paddle, F)),
+        (*_forward(), *_gradients(paddle)),
         arrays=PaddleKind(),
+        names={"paddle": paddle},
         note=NOTE,
     )
 
 
-Forward = tuple[str, str, str, Callable[[Any], Any]]
+FUNCTIONS = (  # name, form, expression
+    ("gelu", "F.gelu: 0.5 x (1 + erf(x/sqrt 2))", "paddle.nn.functional.gelu(x)"),
+    ("gelu_tanh", "F.gelu: 0.5 x (1 + tanh(...))", "paddle.nn.functional.gelu(x, approximate=True)"),
+    ("silu", "F.silu: x / (1 + exp(-x))", "paddle.nn.functional.silu(x)"),
+    ("gelu_sigmoid", "x F.sigmoid(1.702 x)", "x * paddle.nn.functional.sigmoid(1.702 * x)"),
+)
+BLOCKS = (
+    *((name, f"F.{name}", f"paddle.nn.functional.{name}(x)") for name in ("relu", "elu", "sigmoid")),
+    *((name, name, f"paddle.{name}(x)") for name in ("erf", "tanh", "exp")),
+)
 
 
-def _functions(F: ModuleType) -> tuple[Forward, ...]:
-    return (
-        ("gelu", "gelu", "F.gelu: 0.5 x (1 + erf(x/sqrt 2))", partial(F.gelu, approximate=False)),
-        ("gelu_tanh", "gelu_tanh", "F.gelu: 0.5 x (1 + tanh(...))", partial(F.gelu, approximate=True)),
-        ("silu", "silu", "F.silu: x / (1 + exp(-x))", F.silu),
-        ("gelu_sigmoid", "gelu_sigmoid", "x F.sigmoid(1.702 x)", lambda x: x * F.sigmoid(1.702 * x)),
-    )
+def _forward() -> Iterator[Path]:
+    for name, form, expression in (*FUNCTIONS, *BLOCKS):
+        yield Path(name, name, form, expression=expression)
 
 
-def _forward(F: ModuleType) -> Iterator[Path]:
-    for name, function, form, compute in _functions(F):
-        yield Path(name, function, form, compute)
-
-
-def _gradients(paddle: ModuleType, F: ModuleType) -> Iterator[Path]:
+def _gradients(paddle: ModuleType) -> Iterator[Path]:
     """The forward pass belongs to `prepare` and is not timed."""
 
     def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
@@ -85,16 +86,6 @@ def _gradients(paddle: ModuleType, F: ModuleType) -> Iterator[Path]:
     def backward(y: Any, x: Any, ones: Any) -> Any:
         return paddle.grad(y, x, ones, retain_graph=True)[0]
 
-    for name, function, form, forward in _functions(F):
-        yield Path(f"{name}_grad", f"{function}_grad", f"gradient of {form}", backward, after(forward))
-
-
-def _blocks(paddle: ModuleType, F: ModuleType) -> tuple[Path, ...]:
-    return (
-        Path("relu", "relu", "F.relu", F.relu),
-        Path("elu", "elu", "F.elu", F.elu),
-        Path("erf", "erf", "erf", paddle.erf),
-        Path("tanh", "tanh", "tanh", paddle.tanh),
-        Path("sigmoid", "sigmoid", "F.sigmoid", F.sigmoid),
-        Path("exp", "exp", "exp", paddle.exp),
-    )
+    for name, form, expression in FUNCTIONS:
+        forward = evaluating(expression, {"paddle": paddle})
+        yield Path(f"{name}_grad", f"{name}_grad", f"gradient of {form}", backward, after(forward))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import pi, sqrt
 from types import ModuleType
 
@@ -11,12 +12,14 @@ import numpy as np
 from ...functions import Function, base_name
 from ..arrays import get_kind, placed_like
 from ..base import Target
+from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..probing import outputs_of_probe
 from . import numpy_
 
 SWITCHES = numpy_.SWITCHES  # it has none of its own: NumPy and the C library have
+PROGRAM = python_program("import numpy\nimport scipy.special", 'numpy.full({n}, {value}, "{dtype}")')
 SQRT_HALF = sqrt(0.5)
 SQRT_8_OVER_PI = sqrt(8 / pi)
 
@@ -48,38 +51,55 @@ def _targets(paths: tuple[Path, ...]) -> Iterator[Target]:
 
 def _forms(special: ModuleType) -> tuple[Path, ...]:
     return (
-        Path("gelu", "gelu", "x ndtr(x)", lambda x, out: np.multiply(x, special.ndtr(x), out=out)),
+        Path(
+            "gelu",
+            "gelu",
+            "x ndtr(x)",
+            lambda x, out: np.multiply(x, special.ndtr(x), out=out),
+            expression="x * scipy.special.ndtr(x)",
+        ),
         Path(
             "gelu-log_ndtr",
             "gelu",
             "x exp(log_ndtr(x))",
             lambda x, out: np.multiply(x, np.exp(special.log_ndtr(x)), out=out),
+            expression="x * numpy.exp(scipy.special.log_ndtr(x))",
         ),
         Path(
             "gelu-erfc",
             "gelu",
             "0.5 x erfc(-x/sqrt 2)",
             lambda x, out: np.multiply(0.5 * x, special.erfc(-SQRT_HALF * x), out=out),
+            expression="0.5 * x * scipy.special.erfc(-(0.5**0.5) * x)",
         ),
         Path(
             "gelu-erf",
             "gelu",
             "0.5 x (1 + erf(x/sqrt 2))",
             lambda x, out: np.multiply(0.5 * x, 1 + special.erf(SQRT_HALF * x), out=out),
+            expression="0.5 * x * (1 + scipy.special.erf(0.5**0.5 * x))",
         ),
         Path(
             "gelu_tanh",
             "gelu_tanh",
             "x expit(2 sqrt(2/pi) (x + 0.044715 x^3))",
             lambda x, out: np.multiply(x, special.expit(SQRT_8_OVER_PI * (x + 0.044715 * (x * x * x))), out=out),
+            expression="x * scipy.special.expit((8 / numpy.pi) ** 0.5 * (x + 0.044715 * (x * x * x)))",
         ),
         Path(
             "gelu_sigmoid",
             "gelu_sigmoid",
             "x expit(1.702 x)",
             lambda x, out: np.multiply(x, special.expit(1.702 * x), out=out),
+            expression="x * scipy.special.expit(1.702 * x)",
         ),
-        Path("silu", "silu", "x expit(x)", lambda x, out: np.multiply(x, special.expit(x), out=out)),
+        Path(
+            "silu",
+            "silu",
+            "x expit(x)",
+            lambda x, out: np.multiply(x, special.expit(x), out=out),
+            expression="x * scipy.special.expit(x)",
+        ),
     )
 
 
@@ -108,11 +128,19 @@ def _with_parameters(special: ModuleType, function: Function) -> tuple[Path, ...
     return ()
 
 
-def _blocks(special: ModuleType) -> tuple[Path, ...]:
-    return (
-        Path("erf", "erf", "erf", lambda x, out: special.erf(x, out=out)),
-        Path("erfc", "erfc", "erfc", lambda x, out: special.erfc(x, out=out)),
-        Path("normcdf", "normcdf", "ndtr", lambda x, out: special.ndtr(x, out=out)),
-        Path("normcdf-log_ndtr", "normcdf", "exp(log_ndtr(x))", lambda x, out: np.exp(special.log_ndtr(x), out=out)),
-        Path("sigmoid", "sigmoid", "expit", lambda x, out: special.expit(x, out=out)),
+def _blocks(special: ModuleType) -> Iterator[Path]:
+    for name, function in (("erf", "erf"), ("erfc", "erfc"), ("normcdf", "ndtr"), ("sigmoid", "expit")):
+        compute = partial(_into, getattr(special, function))
+        yield Path(name, name, function, compute, expression=f"scipy.special.{function}(x)")
+    yield Path(
+        "normcdf-log_ndtr",
+        "normcdf",
+        "exp(log_ndtr(x))",
+        lambda x, out: np.exp(special.log_ndtr(x), out=out),
+        expression="numpy.exp(scipy.special.log_ndtr(x))",
     )
+
+
+def _into(function: np.ufunc, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    y: np.ndarray = function(x, out=out)
+    return y

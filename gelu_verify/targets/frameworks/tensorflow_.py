@@ -10,12 +10,16 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
+from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..switches import Switches
 
-Forward = tuple[str, str, str, Callable[[Any], Any]]
+Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, eager"
+PROGRAM = python_program(
+    "import tensorflow", "tensorflow.fill([{n}], tensorflow.constant({value}, tensorflow.{dtype}))"
+)
 XLA = "CPU, tf.function(jit_compile=True)"
 TAPE = "CPU, eager, GradientTape"
 
@@ -42,19 +46,23 @@ def discover() -> Iterator[Target]:
     )
 
 
-def _functions(tf: ModuleType) -> tuple[Forward, ...]:
-    nn = tf.nn
-    return (
-        ("gelu", "gelu", "nn.gelu: 0.5 x erfc(-x/sqrt 2)", lambda x: nn.gelu(x, approximate=False)),
-        (
-            "gelu_tanh",
-            "gelu_tanh",
-            "nn.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
-            lambda x: nn.gelu(x, approximate=True),
-        ),
-        ("gelu_sigmoid", "gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * tf.sigmoid(tf.cast(1.702, x.dtype) * x)),
-        ("silu", "silu", "nn.silu: x sigmoid(x)", nn.silu),
-    )
+FUNCTIONS: tuple[Forward, ...] = (
+    ("gelu", "gelu", "nn.gelu: 0.5 x erfc(-x/sqrt 2)", "tensorflow.nn.gelu(x)"),
+    (
+        "gelu_tanh",
+        "gelu_tanh",
+        "nn.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+        "tensorflow.nn.gelu(x, approximate=True)",
+    ),
+    (
+        "gelu_sigmoid",
+        "gelu_sigmoid",
+        "x sigmoid(1.702 x)",
+        "x * tensorflow.sigmoid(tensorflow.cast(1.702, x.dtype) * x)",
+    ),
+    ("silu", "silu", "nn.silu: x sigmoid(x)", "tensorflow.nn.silu(x)"),
+)
+ERF = ("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", "0.5 * x * (1 + tensorflow.math.erf(0.5**0.5 * x))")
 
 
 def _on_cpu(tf: ModuleType, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,11 +86,19 @@ def _compiled(tf: ModuleType, compute: Callable[[Any], Any]) -> Callable[[Any], 
 
 
 def _forward(tf: ModuleType) -> Iterator[Path]:
-    erf = ("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", lambda x: 0.5 * x * (1 + tf.math.erf(0.5**0.5 * x)))
-    for name, function, form, compute in (*_functions(tf), erf):
-        yield Path(name, function, form, _on_cpu(tf, compute))
-    for name, function, form, compute in _functions(tf):
-        yield Path(f"{name}-jit", function, form, _on_cpu(tf, _compiled(tf, compute)), note=XLA)
+    for name, function, form, expression in (*FUNCTIONS, ERF):
+        yield Path(name, function, form, _on_cpu(tf, _evaluating(tf, expression)), expression=expression)
+    for name, function, form, expression in FUNCTIONS:
+        compute = _on_cpu(tf, _compiled(tf, _evaluating(tf, expression)))
+        yield Path(f"{name}-jit", function, form, compute, note=XLA, expression=_jit(expression))
+
+
+def _jit(expression: str) -> str:
+    return f"tensorflow.function(lambda x: {expression}, jit_compile=True)(x)"
+
+
+def _evaluating(tf: ModuleType, expression: str) -> Callable[[Any], Any]:
+    return evaluating(expression, {"tensorflow": tf})
 
 
 def _gradients(tf: ModuleType) -> Iterator[Path]:
@@ -104,21 +120,17 @@ def _gradients(tf: ModuleType) -> Iterator[Path]:
         prepare = after(forward)
         return _compiled(tf, lambda x: backward(*prepare(x)))
 
-    for name, function, form, forward in _functions(tf):
+    for name, function, form, expression in FUNCTIONS:
+        forward = _evaluating(tf, expression)
         form, path = f"gradient of {form}", f"{name}_grad"
         yield Path(path, f"{function}_grad", form, _on_cpu(tf, backward), _on_cpu(tf, after(forward)), TAPE)
         yield Path(f"{path}-jit", f"{function}_grad", form, _on_cpu(tf, both(forward)), note=f"{XLA}, forward and back")
 
 
 def _blocks(tf: ModuleType) -> Iterator[Path]:
-    blocks = (
-        ("relu", "nn.relu", tf.nn.relu),
-        ("elu", "nn.elu", tf.nn.elu),
-        ("erf", "math.erf", tf.math.erf),
-        ("erfc", "math.erfc", tf.math.erfc),
-        ("tanh", "tanh", tf.tanh),
-        ("sigmoid", "sigmoid", tf.sigmoid),
-        ("exp", "exp", tf.exp),
-    )
-    for name, form, compute in blocks:
-        yield Path(name, name, form, _on_cpu(tf, compute))
+    for name, function in (
+        *(("relu", "nn.relu"), ("elu", "nn.elu"), ("erf", "math.erf"), ("erfc", "math.erfc")),
+        *((name, name) for name in ("tanh", "sigmoid", "exp")),
+    ):
+        expression = f"tensorflow.{function}(x)"
+        yield Path(name, name, function, _on_cpu(tf, _evaluating(tf, expression)), expression=expression)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,16 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format
 from ..arrays import ArrayKind
 from ..base import Target
+from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 
 TINYGRAD_DTYPES = {"float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double"}
+PROGRAM = python_program(
+    "from tinygrad import Tensor, dtypes", 'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")'
+)
 NOTE = "CPU, one fused kernel compiled by clang"
 
 
@@ -46,17 +50,16 @@ class TinygradKind(ArrayKind):
 def discover() -> Iterator[Target]:
     """Every path, in every dtype: none is compiled before it is measured."""
     os.environ.setdefault("CACHELEVEL", "0")  # its cache of compiled code may be used from one thread only
-    tinygrad = framework("tinygrad")
+    framework("tinygrad")
     compiler = os.environ.get("CC", "clang")
     if shutil.which(compiler) is None:
         raise TargetUnavailable(f"tinygrad is installed, but {compiler}, which it compiles with, is not")
     has_bfloat16 = _has_type(compiler, "__bf16")
     version = framework("importlib.metadata").version("tinygrad")
-    Tensor = tinygrad.Tensor
     return library_targets(
         "tinygrad",
         version,
-        (*_forward(Tensor), *_gradients(Tensor), *_blocks(Tensor)),
+        _paths(),
         arrays=TinygradKind(),
         note=NOTE,
         takes=lambda target, dtype: has_bfloat16 or dtype != "bfloat16",
@@ -70,42 +73,24 @@ def _has_type(compiler: str, type_name: str) -> bool:
     return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
 
 
-Forward = tuple[str, str, str, Callable[[Any], Any]]
+FUNCTIONS = (  # name, form, expression
+    (
+        "gelu",
+        'gelu("none"): 0.5 x (1 + erf(x/sqrt 2)), erf by Abramowitz and Stegun 7.1.26',
+        'x.gelu(approximate="none")',
+    ),
+    ("gelu_tanh", "gelu(): 0.5 x (1 + tanh(...)), tanh(u) = 2 sigmoid(2 u) - 1", "x.gelu()"),
+    ("gelu_sigmoid", "quick_gelu(): x sigmoid(1.702 x)", "x.quick_gelu()"),
+    ("silu", "silu(): x sigmoid(x)", "x.silu()"),
+)
 
 
-def _functions(Tensor: Any) -> tuple[Forward, ...]:
-    return (
-        (
-            "gelu",
-            "gelu",
-            'gelu("none"): 0.5 x (1 + erf(x/sqrt 2)), erf by Abramowitz and Stegun 7.1.26',
-            lambda x: x.gelu(approximate="none"),
-        ),
-        ("gelu_tanh", "gelu_tanh", "gelu(): 0.5 x (1 + tanh(...)), tanh(u) = 2 sigmoid(2 u) - 1", Tensor.gelu),
-        ("gelu_sigmoid", "gelu_sigmoid", "quick_gelu(): x sigmoid(1.702 x)", Tensor.quick_gelu),
-        ("silu", "silu", "silu(): x sigmoid(x)", Tensor.silu),
-    )
-
-
-def _forward(Tensor: Any) -> Iterator[Path]:
-    for name, function, form, compute in _functions(Tensor):
-        yield Path(name, function, form, compute)
-
-
-def _gradients(Tensor: Any) -> Iterator[Path]:
-    def gradient(forward: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda x: forward(x).sum().gradient(x)[0]
-
-    for name, function, form, forward in _functions(Tensor):
-        yield Path(f"{name}_grad", f"{function}_grad", f"gradient of {form}", gradient(forward))
-
-
-def _blocks(Tensor: Any) -> tuple[Path, ...]:
-    return (
-        Path("relu", "relu", "relu()", Tensor.relu),
-        Path("elu", "elu", "elu()", Tensor.elu),
-        Path("erf", "erf", "erf()", Tensor.erf),
-        Path("tanh", "tanh", "tanh()", Tensor.tanh),
-        Path("sigmoid", "sigmoid", "sigmoid()", Tensor.sigmoid),
-        Path("exp", "exp", "exp()", Tensor.exp),
-    )
+def _paths() -> Iterator[Path]:
+    """Forward, gradients, blocks."""
+    for name, form, expression in FUNCTIONS:
+        yield Path(name, name, form, expression=expression)
+    for name, form, expression in FUNCTIONS:
+        gradient = f"{expression}.sum().gradient(x)[0]"
+        yield Path(f"{name}_grad", f"{name}_grad", f"gradient of {form}", expression=gradient)
+    for name in ("relu", "elu", "erf", "tanh", "sigmoid", "exp"):
+        yield Path(name, name, f"{name}()", expression=f"x.{name}()")

@@ -19,14 +19,19 @@ from ...functions import Function, base_name
 from .. import incoming
 from ..arrays import get_kind
 from ..base import Target
+from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..output_memory import empty_output_like
 from ..switches import Switches
 
 SQRT_HALF = sqrt(0.5)
-SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
+ARRAY = "torch.full(({n},), {value}, dtype=torch.{dtype})"
+PROGRAM = python_program("import torch", ARRAY, {"autograd": ".requires_grad_()"})
+GELU, TANH = "torch.nn.functional.gelu(x)", 'torch.nn.functional.gelu(x, approximate="tanh")'
+SILU = "torch.nn.functional.silu(x)"
+EVERY_SECOND = "x.repeat_interleave(2)[::2]"  # x, but not contiguous
 
 
 def _chosen() -> Iterator[tuple[str, str]]:
@@ -115,7 +120,7 @@ def discover() -> Iterator[Target]:
     return library_targets(
         "torch",
         torch.__version__,
-        (*_gelu(torch), *_forms(torch), *_gradients(torch), *_blocks(torch)),
+        (*_gelu(torch), *_widened(torch), *_forms(torch), *_gradients(torch), *_blocks(torch)),
         arrays=get_kind("torch"),
         prepare=lambda x: (x, _placed_output(x)),
         note=NOTE,
@@ -177,32 +182,50 @@ def _gelu(torch: ModuleType) -> tuple[Path, ...]:
     strided, note = _strided(torch), "CPU, every second element of a larger tensor, preallocated output"
     erf = "0.5 x (1 + erf(x/sqrt 2)), fused"
     tanh = "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), fused"
+    logistic = "x / (1 + exp(-x)), fused"
+
+    def by_erf(x: Any, out: Any) -> Any:
+        return gelu(x, out=out)
+
+    def by_tanh(x: Any, out: Any) -> Any:
+        return gelu(x, approximate="tanh", out=out)
+
+    def swish(x: Any, out: Any) -> Any:
+        return silu(x, out=out)
+
+    off = _without_onednn(torch, by_erf)
+    by_onednn = f"{NOTE}, oneDNN where torch chooses it"
     return (
-        Path(
-            "gelu",
-            "gelu",
-            erf,
-            _in_turn(lambda x, out: gelu(x, out=out)),
-            None,
-            f"{NOTE}, oneDNN where torch chooses it",
-            WITH_ONEDNN,
-        ),
-        Path("gelu-strided", "gelu", erf, lambda x, out: gelu(x, out=out), strided, note),
-        Path(
-            "gelu-nomkldnn",
-            "gelu",
-            erf,
-            _without_onednn(torch, lambda x, out: gelu(x, out=out)),
-            None,
-            f"{NOTE}, oneDNN off",
-        ),
-        Path("gelu_tanh", "gelu_tanh", tanh, lambda x, out: gelu(x, approximate="tanh", out=out)),
-        Path(
-            "gelu_tanh-strided", "gelu_tanh", tanh, lambda x, out: gelu(x, approximate="tanh", out=out), strided, note
-        ),
-        Path("silu", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out)),
-        Path("silu-strided", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out), strided, note),
+        Path("gelu", "gelu", erf, _in_turn(by_erf), None, by_onednn, WITH_ONEDNN, GELU),
+        Path("gelu-strided", "gelu", erf, by_erf, strided, note, expression=_not_contiguous(GELU)),
+        Path("gelu-nomkldnn", "gelu", erf, off, note=f"{NOTE}, oneDNN off"),
+        Path("gelu_tanh", "gelu_tanh", tanh, by_tanh, expression=TANH),
+        Path("gelu_tanh-strided", "gelu_tanh", tanh, by_tanh, strided, note, expression=_not_contiguous(TANH)),
+        Path("silu", "silu", logistic, swish, expression=SILU),
+        Path("silu-strided", "silu", logistic, swish, strided, note, expression=_not_contiguous(SILU)),
     )
+
+
+def _not_contiguous(expression: str) -> str:
+    return expression.replace("(x", f"({EVERY_SECOND}", 1)
+
+
+def _widened(torch: ModuleType) -> Iterator[Path]:
+    """The fused functions in the next wider dtype, rounded once: what their users can do instead."""
+    for function, expression in (("gelu", GELU), ("gelu_tanh", TANH), ("silu", SILU)):
+        for wide, cast, dtypes in (
+            ("float32", "x.float()", ("float16", "bfloat16")), ("float64", "x.double()", ("float32",)),
+        ):  # fmt: skip
+            wider = f"{expression.replace('(x', f'({cast}', 1)}.to(x.dtype)"
+            yield Path(
+                f"{function}-in_{wide}", function, f"in {wide}, rounded once", _ignoring_output(torch, wider),
+                note=f"CPU, contiguous, {wide} in between", expression=wider, dtypes=dtypes,
+            )  # fmt: skip
+
+
+def _ignoring_output(torch: ModuleType, expression: str) -> Compute:
+    compute = evaluating(expression, {"torch": torch})
+    return lambda x, out: compute(x)
 
 
 def _placed_output(x: Any) -> Any:
@@ -247,54 +270,57 @@ def _without_onednn(torch: ModuleType, compute: Compute) -> Compute:
 
 def _forms(torch: ModuleType) -> tuple[Path, ...]:
     """What people write in Python: every operation is rounded to the dtype."""
+    note = "CPU, eager: one operation after the other"
     return tuple(
-        Path(name, function, form, lambda x, out, f=compute: f(x), None, "CPU, eager: one operation after the other")
-        for name, function, form, compute in _eager(torch)
+        Path(name, function, form, _ignoring_output(torch, expression), note=note, expression=expression)
+        for name, function, form, expression in EAGER
     )
 
 
-def _eager(torch: ModuleType) -> tuple[tuple[str, str, str, Compute], ...]:
-    special = torch.special
-    return (
-        ("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", lambda x: 0.5 * x * (1 + torch.erf(x * SQRT_HALF))),
-        ("gelu-erfc", "gelu", "0.5 x erfc(-x/sqrt 2)", lambda x: 0.5 * x * torch.erfc(x * -SQRT_HALF)),
-        ("gelu-ndtr", "gelu", "x ndtr(x)", lambda x: x * special.ndtr(x)),
-        ("gelu-log_ndtr", "gelu", "x exp(log_ndtr(x))", lambda x: x * torch.exp(special.log_ndtr(x))),
-        (
-            "gelu_tanh-eager",
-            "gelu_tanh",
-            "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
-            lambda x: 0.5 * x * (1 + torch.tanh(SQRT_2_OVER_PI * (x + 0.044715 * torch.pow(x, 3)))),
-        ),
-        ("gelu_sigmoid", "gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * torch.sigmoid(1.702 * x)),
-        ("silu-eager", "silu", "x sigmoid(x)", lambda x: x * torch.sigmoid(x)),
-    )
+EAGER = (
+    ("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", "0.5 * x * (1 + torch.erf(x * 0.5**0.5))"),
+    ("gelu-erfc", "gelu", "0.5 x erfc(-x/sqrt 2)", "0.5 * x * torch.erfc(x * -(0.5**0.5))"),
+    ("gelu-ndtr", "gelu", "x ndtr(x)", "x * torch.special.ndtr(x)"),
+    ("gelu-log_ndtr", "gelu", "x exp(log_ndtr(x))", "x * torch.exp(torch.special.log_ndtr(x))"),
+    (
+        "gelu_tanh-eager",
+        "gelu_tanh",
+        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+        "0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * torch.pow(x, 3))))",
+    ),
+    ("gelu_sigmoid", "gelu_sigmoid", "x sigmoid(1.702 x)", "x * torch.sigmoid(1.702 * x)"),
+    ("silu-eager", "silu", "x sigmoid(x)", "x * torch.sigmoid(x)"),
+)
 
 
 def _gradients(torch: ModuleType) -> Iterator[Path]:
     """Autograd of each forward path; the forward pass belongs to `prepare` and is not timed."""
-    F = torch.nn.functional
-    backward, after = backward_of(torch), partial(after_forward, torch)
+    backward = backward_of(torch)
     strided, note = _strided(torch), "CPU, autograd, "
-    off, fused = partial(_without_onednn, torch), "backward of F.gelu"
-    turns = _in_turn(backward), _in_turn(after(F.gelu))
-    yield Path("gelu_grad", "gelu_grad", fused, *turns, f"{note}contiguous", WITH_ONEDNN)
-    yield Path(
-        "gelu_grad-nomkldnn", "gelu_grad", fused, off(backward), off(after(F.gelu)), f"{note}oneDNN switched off"
-    )
-    yield Path(
-        "gelu_grad-strided", "gelu_grad", fused, backward, after(F.gelu, lambda x: strided(x)[0]), f"{note}strided"
-    )
-    others = (
-        ("gelu_tanh", "gelu_tanh", 'F.gelu(approximate="tanh")', lambda x: F.gelu(x, approximate="tanh")),
-        ("silu", "silu", "F.silu", F.silu),
-    )
-    for name, function, form, forward in others:
-        path, apart = f"{name}_grad-strided", after(forward, lambda x: strided(x)[0])
-        yield Path(path, f"{function}_grad", f"backward of {form}", backward, apart, f"{note}strided")
-    for name, function, form, forward in (*others, *_eager(torch)):
-        path = name.replace(function, f"{function}_grad", 1)
-        yield Path(path, f"{function}_grad", f"backward of {form}", backward, after(forward), f"{note}contiguous")
+    off = partial(_without_onednn, torch)
+
+    def after(expression: str, view: Compute = lambda x: x) -> Compute:
+        return after_forward(torch, evaluating(expression, {"torch": torch}), view)
+
+    def path(name: str, form: str, expression: str, **how: Any) -> Path:
+        function = name.partition("-")[0] + "_grad"
+        of = name.replace(function.removesuffix("_grad"), function, 1)
+        gradient = f"torch.autograd.grad(({expression}).sum(), x)[0]"
+        return Path(of, function, f"backward of {form}", **how, expression=gradient)
+
+    turns = {"compute": _in_turn(backward), "prepare": _in_turn(after(GELU))}
+    yield path("gelu", "F.gelu", GELU, **turns, note=f"{note}contiguous", components=WITH_ONEDNN)
+    apart = off(backward), off(after(GELU)), f"{note}oneDNN switched off"
+    yield Path("gelu_grad-nomkldnn", "gelu_grad", "backward of F.gelu", *apart)
+    others = (("gelu_tanh", 'F.gelu(approximate="tanh")', TANH), ("silu", "F.silu", SILU))
+    for name, form, expression in (("gelu", "F.gelu", GELU), *others):
+        function = f"{name}_grad"
+        view = after(expression, lambda x: strided(x)[0])
+        yield Path(f"{function}-strided", function, f"backward of {form}", backward, view, f"{note}strided")
+    eager = ((name, form, expression) for name, _, form, expression in EAGER)
+    for name, form, expression in (*others, *eager):
+        both = {"compute": backward, "prepare": after(expression)}
+        yield path(name, form, expression, **both, note=f"{note}contiguous")
 
 
 def backward_of(torch: ModuleType) -> Compute:
@@ -323,15 +349,17 @@ def after_forward(torch: ModuleType, forward: Compute, view: Compute = lambda x:
 
 
 def _blocks(torch: ModuleType) -> tuple[Path, ...]:
-    special = torch.special
+    F = "torch.nn.functional"
+
+    def into(function: Compute) -> Compute:
+        return lambda x, out: function(x, out=out)
+
     return (
-        Path("relu", "relu", "F.relu, fused", lambda x, out: torch.ops.aten.relu.out(x, out=out)),
-        Path("elu", "elu", "F.elu, fused", lambda x, out: torch._C._nn.elu(x, out=out)),
-        Path("erf", "erf", "erf", lambda x, out: torch.erf(x, out=out)),
-        Path("erfc", "erfc", "erfc", lambda x, out: torch.erfc(x, out=out)),
-        Path("normcdf", "normcdf", "special.ndtr", lambda x, out: special.ndtr(x, out=out)),
-        Path("tanh", "tanh", "tanh", lambda x, out: torch.tanh(x, out=out)),
-        Path("sigmoid", "sigmoid", "sigmoid", lambda x, out: torch.sigmoid(x, out=out)),
-        Path("exp", "exp", "exp", lambda x, out: torch.exp(x, out=out)),
-        Path("log", "log", "log", lambda x, out: torch.log(x, out=out)),
+        Path("relu", "relu", "F.relu, fused", into(torch.ops.aten.relu.out), expression=f"{F}.relu(x)"),
+        Path("elu", "elu", "F.elu, fused", into(torch._C._nn.elu), expression=f"{F}.elu(x)"),
+        Path("normcdf", "normcdf", "special.ndtr", into(torch.special.ndtr), expression="torch.special.ndtr(x)"),
+        *(
+            Path(name, name, name, into(getattr(torch, name)), expression=f"torch.{name}(x)")
+            for name in ("erf", "erfc", "tanh", "sigmoid", "exp", "log")
+        ),
     )

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 from ...errors import TargetUnavailable
 from ..arrays import get_kind
 from ..base import Target
+from ..expressions import evaluating
 from ..importing import framework, quiet
 from ..library_target import Path, library_targets
 from . import torch_
-from .torch_ import NO_ONEDNN, backward_of
+from .torch_ import GELU, NO_ONEDNN, SILU, TANH, backward_of
 
 SWITCHES = torch_.SWITCHES  # inductor reads the same ones
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 
+PROGRAM = torch_.PROGRAM
 NOTE = "CPU, torch.compile(dynamic=True), inductor"
 
 
@@ -39,16 +41,16 @@ def discover() -> Iterator[Target]:
 
 
 def _paths(torch: ModuleType) -> Iterator[Path]:
-    F = torch.nn.functional
-    functions: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
-        ("gelu", "F.gelu", F.gelu),
-        ("gelu_tanh", 'F.gelu(approximate="tanh")', partial(F.gelu, approximate="tanh")),
-        ("gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * torch.sigmoid(1.702 * x)),
-        ("silu", "F.silu", F.silu),
+    functions = (
+        ("gelu", "F.gelu", GELU),
+        ("gelu_tanh", 'F.gelu(approximate="tanh")', TANH),
+        ("gelu_sigmoid", "x sigmoid(1.702 x)", "x * torch.sigmoid(1.702 * x)"),
+        ("silu", "F.silu", SILU),
     )
-    for name, form, forward in functions:
-        compiled = _compiled(torch, forward)
-        yield Path(name, name, form, lambda x, function: function(x), _forward(compiled))
+    for name, form, expression in functions:
+        compiled = _compiled(torch, evaluating(expression, {"torch": torch}))
+        whole = f"torch.compile(lambda x: {expression})(x)"
+        yield Path(name, name, form, lambda x, function: function(x), _forward(compiled), expression=whole)
         yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", backward_of(torch), _after(torch, compiled))
 
 

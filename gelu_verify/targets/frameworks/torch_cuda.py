@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -12,11 +12,13 @@ from ...errors import TargetUnavailable
 from ..arrays import TorchKind
 from ..base import Target
 from ..device_target import DeviceTarget
+from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import LibraryTarget, Path, library_targets
-from .torch_ import after_forward, backward_of
+from .torch_ import ARRAY, GELU, SILU, TANH, after_forward, backward_of
 
 DEVICE = "cuda"
+PROGRAM = python_program("import torch", f"{ARRAY}.cuda()")
 
 
 class TorchCudaKind(TorchKind):
@@ -49,15 +51,15 @@ def on_device(target: LibraryTarget) -> DeviceTarget:
 
 
 def _paths(torch: Any) -> Iterator[Path]:
-    F = torch.nn.functional
-    forward: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
-        ("gelu", "F.gelu", F.gelu),
-        ("gelu_tanh", 'F.gelu(approximate="tanh")', lambda x: F.gelu(x, approximate="tanh")),
-        ("gelu_sigmoid", "x*sigmoid(1.702*x), eager", lambda x: x * torch.sigmoid(1.702 * x)),
-        ("silu", "F.silu", F.silu),
+    forward = (
+        ("gelu", "F.gelu", GELU),
+        ("gelu_tanh", 'F.gelu(approximate="tanh")', TANH),
+        ("gelu_sigmoid", "x*sigmoid(1.702*x), eager", "x * torch.sigmoid(1.702 * x)"),
+        ("silu", "F.silu", SILU),
     )
-    for function, form, compute in forward:
-        yield Path(function, function, form, compute)
+    for function, form, expression in forward:
+        compute = evaluating(expression, {"torch": torch})
+        yield Path(function, function, form, compute, expression=expression)
         yield Path(
             f"{function}_grad",
             f"{function}_grad",
@@ -65,7 +67,6 @@ def _paths(torch: Any) -> Iterator[Path]:
             backward_of(torch),
             after_forward(torch, compute),
         )
-    blocks = {"erf": torch.erf, "erfc": torch.erfc, "normcdf": torch.special.ndtr}
-    blocks |= {name: getattr(torch, name) for name in ("tanh", "sigmoid", "exp")}
-    for name, compute in blocks.items():
-        yield Path(name, name, name, compute)
+    yield Path("normcdf", "normcdf", "normcdf", torch.special.ndtr, expression="torch.special.ndtr(x)")
+    for name in ("erf", "erfc", "tanh", "sigmoid", "exp"):
+        yield Path(name, name, name, getattr(torch, name), expression=f"torch.{name}(x)")

@@ -1,0 +1,25 @@
+"""The command that shows one input of a result: what is returned for it, and what is right."""
+
+from __future__ import annotations
+
+import shlex
+
+from .result import Record
+
+_OF_ALL_INPUTS = ("--dtype", "--plan", "--seed", "--budget", "--bits", "--policy")  # options of `run`, not of `ask`
+
+
+def ask_command(record: Record, x_bits: str) -> str:
+    """`gelu-verify ask torch.gelu float32 0xc0c00000 --function gelu`, and how the target is called.
+
+    Empty where no command names the target: a function of the running program, outputs that were sent.
+    """
+    if not record.repeat.startswith("gelu-verify run "):
+        return ""
+    _, _, target, *words = shlex.split(record.repeat)
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if word not in _OF_ALL_INPUTS and before not in _OF_ALL_INPUTS
+    ]
+    return shlex.join(["gelu-verify", "ask", target, record.dtype, x_bits, *kept])

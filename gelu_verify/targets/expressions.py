@@ -1,0 +1,61 @@
+"""What users of a library write: an expression of x, and a program that needs nothing of ours."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..formats import Format
+
+Program = Callable[[str, str, str, int], str]  # (expression, dtype, value of all x, how many) -> source text
+
+
+def evaluating(expression: str, names: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """The function of x that an expression is, in which the modules of the library have these names."""
+    function: Callable[[Any], Any] = eval(f"lambda x: {expression}", dict(names))
+    return function
+
+
+def is_plain(expression: str) -> bool:
+    """Whether it is one function or method of the library on x alone: no formula of several, which somebody writes."""
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except SyntaxError:
+        return False
+    if not isinstance(tree, ast.Call):
+        return False
+    named = tree.func
+    while isinstance(named, ast.Attribute | ast.Subscript):
+        named = named.value
+    arguments = [*tree.args, *(each.value for each in tree.keywords)]
+    return isinstance(named, ast.Name) and all(
+        isinstance(each, ast.Constant) or (isinstance(each, ast.Name) and each.id == "x") for each in arguments
+    )
+
+
+def python_program(imports: str, array: str, further: Mapping[str, str] | None = None) -> Program:
+    """Programs of a library of arrays; `array` is text with `{n}`, `{value}` and `{dtype}`.
+
+    `further`: what follows the array where the expression has a word.
+    """
+
+    def program(expression: str, dtype: str, value: str, n: int) -> str:
+        x = array.format(n=n, value=value, dtype=dtype)
+        x += "".join(text for word, text in (further or {}).items() if word in expression)
+        return f"{imports}\n\nx = {x}\ny = {expression}\n{printing(n)}\n"
+
+    return program
+
+
+def printing(n: int) -> str:
+    """What shows y: its only value, or which values there are."""
+    return "print(set(map(float, y)))" if n > 1 else "print(float(y[0]))"
+
+
+def value_text(fmt: Format, bits: int) -> str:
+    """A float as a Python program writes it, exactly."""
+    sign = "-" if fmt.is_negative(bits) else ""
+    if not fmt.is_finite(bits):
+        return f'float("{"nan" if fmt.is_nan(bits) else f"{sign}inf"}")'
+    return f"{sign}{float(abs(fmt.fraction(bits)))!r}"
