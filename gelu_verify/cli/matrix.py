@@ -7,8 +7,9 @@ from itertools import groupby
 
 from ..records.ranking import worst_first
 from ..records.result import Record
+from ..report.calls import blocks
 from ..report.verdicts import GROUPS, dtype_rank, function_rank, group_of, target_order
-from ..show.terminal import Line, labelled, wrapped
+from ..show.terminal import Line, labelled, lines_of, wrapped
 from .lines import NUMBER, WORD, grade_span, number
 from .ranking import sentence_lines
 
@@ -17,7 +18,9 @@ _NAMES = (8, 44)  # columns for names: at least, and the most they get
 
 
 def detail_lines(results: Sequence[Record], absent: Mapping[str, str], width: int) -> Iterator[Line]:
-    """One table per function (rows: targets, columns: dtypes), then all sentences, failures and absences."""
+    """The calls of libraries, a table for each function (rows: targets, columns: dtypes), all sentences, failures and
+    absences."""
+    yield from lines_of(blocks(results), width)
     dtypes = sorted({r.dtype for r in results}, key=lambda name: (dtype_rank(name), name))
     ordered = sorted(results, key=lambda r: (function_rank(r.function), r.function))
     for function, members in groupby(ordered, key=lambda r: r.function):

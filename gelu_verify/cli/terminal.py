@@ -19,7 +19,8 @@ from .ranking import ranking_lines
 
 SCREEN = 36  # lines
 _LEGEND = (
-    f"accurate: within 4 ULP; range: for these x, !: but for 1 in {ALONE:,} at most (docs/grades.md). "
+    f"accurate: within 4 ULP; range: for these x, !: but for 1 in {ALONE:,} at most (docs/grades.md; what "
+    "it does in a network: docs/study.md). "
     f"{MARKS['=']} all inputs tried, {MARKS['>=']} from a sample. "
     "ULP: >= the largest found, = of all inputs. "
     "[...]: by convention."
@@ -61,7 +62,7 @@ def result_lines(
     for what in dict.fromkeys(r.executed for r in results if r.executed):
         names = ", ".join(dict.fromkeys(r.target for r in results if r.executed == what))
         end += [[(part, "bold")] for part in wrapped(f"executed: {what}, no GPU: {names}", width)]
-    end += [[(part, "bold")] for part in wrapped(headline(results), width)]
+    end += [[(part, "bold")] for part in wrapped(headline(results, brief=not details), width)]
     if details:
         lines = [*detail_lines(results, absent or {}, width), *end]
     else:

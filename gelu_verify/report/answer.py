@@ -85,7 +85,7 @@ def _by_group(items: Iterable[RankedResult]) -> list[RankedResult]:
     return sorted(items, key=lambda item: (group_of(item.record) != "library", _family(item.record)))
 
 
-_APART = {"ours": " (ours)", "specimen": " (textbook)"}  # families that come with gelu-verify are two rows
+_APART = {"formula": " (formulas)", "ours": " (ours)", "specimen": " (textbook)"}  # a family may be two rows
 
 
 def _family(record: Record) -> str:

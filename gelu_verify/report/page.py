@@ -26,6 +26,7 @@ from ..records.grades import GRADES, MARKS
 from ..show.chart import STYLE
 from ..show.html import read
 from .answer import answers, overview
+from .calls import page_blocks
 from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
 from .details import curves_of, page_data
 from .evidence import evidence
@@ -149,6 +150,7 @@ def _head(runs: Sequence[RunLike], items: Sequence[RankedResult]) -> Group:
         "answers": answers(items),
         "levels": (lines := level_lines([item.record for item in items])),
         "regraded": [line.partition(":")[0] for line, after in pairwise(lines) if after.startswith("  grades")],
+        "calls": page_blocks([item.record for item in items]),
         "overview": overview(items),
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,11 +14,13 @@ from ..records.grades import GRADES
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
 from ..targets import is_shipped
+from ..targets.expressions import is_formula
 
-Group = Literal["library", "ours", "specimen"]
+Group = Literal["library", "formula", "ours", "specimen"]
 
 GROUPS: dict[Group, str] = {  # what a list of such results is called
     "library": "libraries and your own code",
+    "formula": "formulas to write with functions of a library",
     "ours": "our own correctly rounded kernels",
     "specimen": "textbook specimens, shipped for comparison",
 }
@@ -27,9 +30,10 @@ _NAMED = 3  # broken results that a headline names
 
 
 def group_of(record: Record) -> Group:
-    """Whose implementation it is: a library's or the user's, ours, or a textbook formula that we ship."""
+    """Whose implementation it is: a library's or the user's, a formula of a library's functions, ours, or a textbook
+    formula that we ship."""
     if not is_shipped(record.family):
-        return "library"
+        return "formula" if is_formula(record.expression or "") else "library"
     return "ours" if record.form in _CORRECTLY_ROUNDED else "specimen"
 
 
@@ -51,22 +55,35 @@ def dtype_rank(name: str) -> int:
 # ---- the headline --------------------------------------------------------------------------------
 
 
-def headline(records: Sequence[Record]) -> str:
-    """What was found, the worst first: of libraries and the user's code, or, without these, of what we ship."""
+def headline(records: Sequence[Record], brief: bool = False) -> str:
+    """What was found, the worst first: of libraries and the user's code, or, without these, of what we ship.
+
+    brief : of many only what is broken
+    """
     if not records:
         return "Nothing was measured."
     if len(records) == 1:
         (record,) = records
         return f"{record.target} {record.function} {record.dtype} is {_graded(record)}"
     main = main_results(records)
-    apart = len(records) - len(main)
-    others = f"Not counted: {apart} of kernels that come with gelu-verify." if apart else ""
-    return " ".join(filter(None, (_broken(main), _others(main), others)))
+    groups = Counter(map(group_of, records)) - Counter(map(group_of, main))
+    shipped = groups["ours"] + groups["specimen"]
+    apart = [f"{shipped} of kernels that come with gelu-verify"] if shipped else []
+    apart += [f"{groups['formula']} of formulas to write with functions of a library"] if groups["formula"] else []
+    others = f"Not counted: {', '.join(apart)}." if apart else ""
+    return " ".join(filter(None, (_broken(main), "" if brief and _broken(main) else _others(main), others)))
 
 
 def main_results(records: Sequence[Record]) -> list[Record]:
-    """Those of libraries and of the user's code, or, without these, all."""
-    return [record for record in records if group_of(record) == "library"] or list(records)
+    """Those of libraries and of the user's code, with formulas where the library has no such function; without these,
+    all."""
+    groups = [group_of(record) for record in records]
+    has = {(each.family, each.function) for each, group in zip(records, groups, strict=True) if group == "library"}
+    return [
+        record
+        for record, group in zip(records, groups, strict=True)
+        if group == "library" or (group == "formula" and (record.family, record.function) not in has)
+    ] or list(records)
 
 
 def counts_text(records: Sequence[Record]) -> str:

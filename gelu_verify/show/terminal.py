@@ -148,7 +148,7 @@ def _style(cell: Inline) -> str:
 
 
 def _section(block: Section, width: int) -> Iterator[Line]:
-    yield [(printable(plain(block.title)), "bold")]
+    yield from ([(part, "bold")] for part in wrapped(printable(plain(block.title)), width))
     yield from lines_of(block.blocks, width)
 
 

@@ -34,6 +34,19 @@ def is_plain(expression: str) -> bool:
     )
 
 
+def is_formula(expression: str) -> bool:
+    """Whether it computes with results of the library: what somebody writes with its functions, and none of them."""
+    try:
+        tree = ast.parse(expression)
+    except SyntaxError:
+        return False
+    return any(isinstance(each, ast.BinOp | ast.Compare) and _has_name(each, "x") for each in ast.walk(tree))
+
+
+def _has_name(tree: ast.AST, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(tree))
+
+
 def python_program(imports: str, array: str, further: Mapping[str, str] | None = None) -> Program:
     """Programs of a library of arrays; `array` is text with `{n}`, `{value}` and `{dtype}`.
 
