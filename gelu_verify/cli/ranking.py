@@ -49,13 +49,15 @@ def ranking_lines(results: Sequence[Record], width: int, height: int) -> Iterato
         apart = [[(f"and {others} results of other functions, paths and formulas (--details)", "dim")], *apart]
     for make in (blocks, summary, partial(summary, gradients=False)):
         of_calls = list(lines_of(make(results), width)) if found else []
-        left = room - len(table) - len(of_calls)
-        if left >= (min(_SENTENCES, sum(map(len, sentences))) if make is not blocks or listed else 0):
+        says_the_worst = make is blocks and not listed
+        kept = 0 if says_the_worst or not sentences else 1 + min(_SENTENCES, sum(map(len, sentences)))
+        if len(table) + len(of_calls) <= room - kept:
             break
-    yield from as_fit([[line] for line in (*table, *of_calls)], room, "line")
-    if left > 1:
+    shown_lines = list(as_fit([[line] for line in (*table, *of_calls)], room - kept, "line"))
+    yield from shown_lines
+    if sentences and room - len(shown_lines) > 1:
         yield []
-        yield from as_fit(sentences, left - 1, "sentence")
+        yield from as_fit(sentences, room - len(shown_lines) - 1, "sentence")
     yield from apart
 
 
@@ -77,7 +79,7 @@ def _results(results: Sequence[Record], width: int) -> Iterator[Line]:
     named = grade_title if width >= _TITLES_FROM else word
     grades = 2 + max(len(named(r.grade)) if r.grade else len(_GRADE) for r in results)
     intervals = max(len(_INTERVAL), *(len(_interval(r)) for r in results))
-    names = max(width - grades - (intervals + 1) - (NUMBER + 1) - NUMBER, _NAMES)
+    names = max(width - grades - (intervals + 1) - 2 * (NUMBER + 1), _NAMES)
     heads = f"{f' {_GRADE}'.ljust(grades)} {_INTERVAL.ljust(intervals)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
     for title, members in _sections(results):
         yield [(title.ljust(names), "bold"), (heads, "dim")]

@@ -17,7 +17,7 @@ from ..show.terminal import Line, labelled, wrapped, write
 from .matrix import detail_lines
 from .ranking import ranking_lines
 
-SCREEN = 36  # lines
+SCREEN = 39  # lines, and one for the prompt
 _LEGEND = (
     f"accurate: within 4 ULP; range: for these x, !: but for 1 in {ALONE:,} at most (docs/grades.md; what "
     "it does in a network: docs/study.md). "

@@ -14,9 +14,12 @@ def ask_command(record: Record, x_bits: str) -> str:
 
     Empty where no command names the target: a function of the running program, outputs that were sent.
     """
-    if not record.repeat.startswith("gelu-verify run "):
+    try:
+        program, command, target, *words = shlex.split(record.repeat)
+    except ValueError:  # a stored run may say anything
         return ""
-    _, _, target, *words = shlex.split(record.repeat)
+    if (program, command) != ("gelu-verify", "run"):
+        return ""
     kept = [
         word
         for before, word in zip(["", *words], words, strict=False)

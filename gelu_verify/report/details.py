@@ -161,7 +161,7 @@ def _details(
         "histogram": curves.histogram if curves else None,
         "evidence": evidence,
         "ask": ask_command(record, "X_BITS"),
-        "program": record.witness and program_at(to_json(record), record.witness.x_bits),
+        "program": record.witness and program_at(record, record.witness),
         "recorded": record.origin.recorded,
     }
 

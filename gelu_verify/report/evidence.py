@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..formats import get_format
+from ..records.parts import Witness
+from ..records.result import Record
 from ..targets import program_of
 from . import text
 
@@ -34,13 +36,15 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
     if row["ask"]:
         yield f"ask again: {row['ask']}"
     yield f"repeat: {row['repeat']}"
-    if row["x_bits"] and (program := program_at(row, row["x_bits"])):
+    if row["x_bits"] and (
+        program := program_of(row["family"], row["expression"], row["dtype"], int(row["x_bits"], 16))
+    ):
         yield f"a program of the library alone:\n\n{program}"
 
 
-def program_at(row: Row, x_bits: str) -> str | None:
-    """A program of the library alone for one input of a result; None where there is none."""
-    return program_of(row["family"], row["expression"], row["dtype"], int(x_bits, 16))
+def program_at(record: Record, witness: Witness) -> str | None:
+    """A program of the library alone for an input of a result; None where there is none."""
+    return program_of(record.family, record.expression, record.dtype, int(witness.x_bits, 16))
 
 
 def _measures(row: Row) -> Iterator[str]:

@@ -48,7 +48,7 @@ def test_it_fits_the_terminal_in_ascii(results, width, details):
 def test_it_is_at_most_a_screen(results, count, width):
     text = text_of(results[:count], absent=dict.fromkeys(map(str, range(30)), "not installed"), width=width)
     assert len(text.splitlines()) <= SCREEN
-    assert " ".join(text.split()).endswith(ascii_of(headline(results[:count])))
+    assert " ".join(text.split()).endswith(ascii_of(headline(results[:count], brief=True)))
 
 
 def test_results_are_ranked_within_their_function_and_dtype():
@@ -88,35 +88,68 @@ def test_sentences_come_the_worst_first_and_equal_ones_once():
     ]
 
 
-def test_many_results_are_grouped_by_library():
+def test_of_many_results_the_first_are_listed_and_the_worst_come_in_a_sentence():
     names = [f"{family}.gelu-{k}" for family in ("jax", "torch") for k in range(30)]
     results = [result(n, "gelu", "float32", noise=0.6 + k / 10) for k, n in enumerate(names)]
     text = text_of(results)
-    assert re.search(r"^ jax +gelu-0 +~faithful .* gelu-29 +~accurate ", text, re.MULTILINE)
-    assert re.search(r"^ torch +gelu-0 +~accurate .* gelu-29 +~absolute ", text, re.MULTILINE)
+    assert text.splitlines()[1].startswith(" jax.gelu-0 ")
+    assert re.search(r"^and \d+ more lines \(--details\)$", text, re.MULTILINE)
+    assert "torch.gelu-29 float32: " in " ".join(text.split())
     assert "more sentences (--details)" in text
     assert all(f"torch.gelu-{k} " in text_of(results, details=True) for k in range(30))
 
 
-def test_a_range_with_exceptions_is_marked():
+def called(name, function, dtype, expression, **model):
+    return replace(result(name, function, dtype, **model), expression=expression)
+
+
+GELU = "torch.nn.functional.gelu(x)"
+TORCH = [
+    called("torch.gelu", "gelu", "float32", GELU, **RANGE),
+    called("torch.gelu", "gelu", "float64", GELU, noise=3.0),
+    called("torch.gelu_grad", "gelu_grad", "float32", f"torch.autograd.grad({GELU}.sum(), x)[0]", noise=0.9),
+    called("torch.gelu-erfc", "gelu", "float32", "0.5 * x * torch.erfc(x * -(0.5**0.5))", noise=0.8),
+    called("torch.gelu-in_float64", "gelu", "float32", "torch.nn.functional.gelu(x.double()).to(x.dtype)", noise=3.0),
+]
+
+
+def test_the_calls_of_a_library_come_first_with_gradients_and_what_to_write_instead():
+    lines = text_of([*TORCH, result("mine.py:gelu", "gelu", "float32", noise=0.7)]).splitlines()
+    assert lines[0].split()[:2] == ["gelu", "float32"]  # your own code
+    assert lines[1].startswith(" mine.py:gelu ")
+    assert lines[2] == GELU
+    assert lines[3].split() == ["dtype", "accurate", "for", "max", "ULP", "gradient", "elements/s"]
+    assert lines[4].split()[:4] == ["float32", "~", "x", ">="]
+    assert "~ faithful" in lines[4]
+    assert lines[5].split()[:3] == ["float64", "~", "accurate"]
+    assert lines[6].startswith("  instead: 0.5 * x * torch.erfc(x * -(0.5**0.5)): float32 ~ faithful in ")
+    assert "and 3 results of other functions, paths and formulas (--details)" in lines
+
+
+def test_a_formula_of_a_library_s_functions_is_none_of_its_results():
+    assert "torch.gelu-erfc" not in text_of(TORCH)
+    assert headline(TORCH).endswith("Not counted: 1 of formulas to write with functions of a library.")
+    alone = [called("scipy.gelu", "gelu", "float32", "x * scipy.special.ndtr(x)", **RANGE)]
+    assert text_of([*alone, result("a.py:f", "gelu", "float32")]).splitlines()[2] == (
+        "scipy has no gelu; write x * scipy.special.ndtr(x)"
+    )
+
+
+def test_many_calls_are_a_line_each_with_the_range_in_each_dtype():
     found = AccurateRange("0xbfe8ffff", -1.82, "0x7f7fffff", 3.4e38, ">=", 3, "0xbfb5ffff", 4.2)
-    group = [replace(result(f"a.gelu-{k}", "gelu", "float32", **RANGE), accurate_range=found) for k in range(60)]
-    assert "~x>=-1.82!" in text_of(group)
-
-
-def test_very_many_are_counted_the_library_with_the_most_good_ones_first(results):
-    lines = text_of(results).splitlines()
-    main = [r for r in results if r.family != "kernels"]
-    assert lines[0].split() == [str(len(main)), "results", *(grade.word for grade in GRADES.values())]
-    rows = {line.split()[0]: re.sub(r"(?<=\d) (?=~)", "", line).split()[1:] for line in lines[1:5]}
-    shares = []
-    for family, counts in rows.items():
-        own = [r.grade for r in main if r.family == family]
-        counted = [sum(map(int, re.findall(r"\d+", count))) for count in counts]
-        assert counted == [own.count(grade) for grade in GRADES]
-        shares.append(sum(grade in ("correctly_rounded", "faithful", "accurate") for grade in own) / len(own))
-    assert shares == sorted(shares, reverse=True)
-    assert len(set(shares)) > 1
+    group = [
+        replace(called(f"a.gelu{k}", "gelu", "float32", f"a.gelu{k}(x)", **RANGE), accurate_range=found)
+        for k in range(12)
+    ]
+    lines = text_of([*group, *TORCH]).splitlines()
+    assert lines[0].split() == ["gelu", "float32", "float64"]
+    assert lines[1].split() == ["a", "gelu0(x)", "~x>=-1.82!", "-"] or lines[1].split() == [
+        "a",
+        "gelu0(x)",
+        "~range",
+        "-",
+    ]
+    assert [line.split()[-2:] for line in lines if line.startswith("   its gradient")] == [["~faithful", "-"]]
 
 
 def test_what_comes_with_us_is_told_apart():
