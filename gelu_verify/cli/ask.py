@@ -54,7 +54,7 @@ def ask(
     inputs = [fmt.parse(text) for text in x]
     with naming_options():
         functions = with_parameters((function,) if function else (), parameters)
-        request = Request(targets=(target,), functions=functions, dtypes=(fmt.name,), own=False, **typed)
+        request = Request(targets=(target,), functions=functions, dtypes=(fmt.name,), **typed)
     one_thread_each()
     entries: list[dict[str, Any]] = []
     with stdout_for_results(), selecting(request, OnStderr()) as select:

@@ -5,11 +5,11 @@ Where somebody is watching, a bar; else, as in the log of a batch job, a line a 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import printable
 from ..work.observer import Observer
@@ -67,6 +67,11 @@ class OnStderr(Observer):
             bar.advance(task, steps)
         elif self._lines is not None and (line := self._lines.advanced(steps, _cost_text(self._cost))):
             say(line, err=True)
+
+    def finish(self, what: str, results: Sequence[Any]) -> None:
+        from ..report.verdicts import counts_text
+
+        say(f"{what}: {counts_text(results)}", err=True)
 
     def spend(self, core_seconds: float) -> None:
         self._cost += core_seconds

@@ -55,7 +55,7 @@ def ranking_lines(results: Sequence[Record], width: int, height: int) -> Iterato
             break
     shown_lines = list(as_fit([[line] for line in (*table, *of_calls)], room - kept, "line"))
     yield from shown_lines
-    if sentences and room - len(shown_lines) > 1:
+    if sentences and room - len(shown_lines) > 1 + len(sentences[0]):
         yield []
         yield from as_fit(sentences, room - len(shown_lines) - 1, "sentence")
     yield from apart

@@ -31,7 +31,7 @@ from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..judge.demands import Demands
-    from ..measure.request import Request
+    from ..measure.request import Own, Request
     from ..records.parts import Severity, SweepTime
     from ..records.result import Grade, Record
     from ..runs.store import Run
@@ -80,8 +80,9 @@ if TYPE_CHECKING:
               help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
-@click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
-              "what is named.")  # fmt: skip
+@click.option("--own/--no-own", default=None, help="Our kernels: the correctly rounded ones beside what is named, to "
+              "compare with, or where nothing is named all as if they were; or none. Default: those that are named; "
+              "where nothing is, all, on few inputs.")  # fmt: skip
 @click.option("--chunks", type=SpanOption(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
               "part in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
@@ -97,7 +98,7 @@ def run(
     min_grade: Grade | None,
     fail_on: Severity | None,
     strict: bool,
-    no_own: bool,
+    own: bool | None,
     details: bool,
     as_json: bool,
     reporter: Reporter,
@@ -120,8 +121,8 @@ def run(
     correctly_rounded or faithful speaks of all inputs: all of float32 are tried, and where a --budget does not suffice
     for that the exit code is 3.
 
-    Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
-    depends on them, and a run that is recorded has none.
+    With --own our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code
+    nor --json depends on them.
     """
     from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
@@ -131,7 +132,7 @@ def run(
         if typed["budget"] not in (None, "0"):
             raise UsageError("--chunks takes the inputs of the plan alone: --budget is not for it")
         typed["budget"] = "0"
-    request = _request(**typed, demand=min_grade, max_ulp=max_ulp, own=not no_own and record is None)
+    request = _request(**typed, demand=min_grade, max_ulp=max_ulp, own=_own(own, typed["targets"]))
     if chunks is not None:
         _measure_part(request, chunks, out)
         return
@@ -237,6 +238,12 @@ def _warn_of_samples(records: Sequence[Record], limits: Demands) -> bool:
         how = "not shown" if can_be_tried(record) else "searched"
         warn(f"{how}: {record.target} {record.function} {record.dtype}: {what}")
     return any(can_be_tried(record) for record, _ in found)
+
+
+def _own(asked: bool | None, names: tuple[str, ...]) -> Own:
+    if asked is None:
+        return "none" if names else "briefly"
+    return "none" if not asked else "beside" if names else "found"
 
 
 def _request(*, parameters: tuple[tuple[str, str], ...], no_throughput: bool, **typed: Any) -> Request:

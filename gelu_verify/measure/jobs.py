@@ -26,6 +26,7 @@ from .levels import at_levels
 from .request import ArgumentError, Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
+BRIEF = "quick"  # the plan of what nobody asked for
 Case = tuple[Target, str, str]  # judged as a function, in a dtype
 Selector = Callable[..., tuple[list[Target], dict[str, str]]]
 """As `targets.select`."""
@@ -101,9 +102,15 @@ def find_jobs(
                 key = _key(target, judged_as, each)
                 if keep(target, key):
                     cases.setdefault(key, (target, judged_as, each))
-    if request.own and any(target.family != OWN for target, _, _ in cases.values()):
+    if request.own == "beside" and any(target.family != OWN for target, _, _ in cases.values()):
         cases = _with_own(cases)
+    if request.own == "none" and not request.targets:
+        cases = {key: case for key, case in cases.items() if not targets.is_shipped(case[0].family)}
+    cases = dict(sorted(cases.items(), key=lambda each: targets.is_shipped(each[1][0].family)))  # libraries first
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
+    if request.own == "briefly":
+        brief = {key: (BRIEF, request.seed) for key, case in kept.items() if targets.is_shipped(case[0].family)}
+        request = replace(request, plan_of=brief)
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
     return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
 
@@ -127,7 +134,7 @@ def narrowed_to(request: Request, target: Target, function: str, dtype: str) -> 
     """The request for that job alone, whoever carries it out."""
     return replace(
         request, targets=(target.name,), functions=(function,), dtypes=(dtype,),
-        isa=(), own=False, throughput="none", workers=None, executor=ON_THREADS,
+        isa=(), own="none", throughput="none", workers=None, executor=ON_THREADS,
     )  # fmt: skip
 
 
@@ -159,11 +166,17 @@ def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
     return found
 
 
+def is_brief(job: Job, request: Request) -> bool:
+    """Whether it is one of our textbook kernels, that nobody asked for."""
+    brief = request.own == "briefly" and targets.is_shipped(job.target.family)
+    return brief and not job.target.name.endswith(CORRECTLY_ROUNDED)
+
+
 def was_added(target: str, request: Request) -> bool:
     """Whether a target is among the results only to be compared with: others were named, and this one was not."""
     path, named = split_level(target)[0], {split_level(name)[0] for name in request.targets if isinstance(name, str)}
     is_ours = path.startswith(f"{OWN}.") and path.endswith(CORRECTLY_ROUNDED)
-    return request.own and is_ours and bool(request.targets) and named.isdisjoint((path, OWN))
+    return request.own == "beside" and is_ours and bool(request.targets) and named.isdisjoint((path, OWN))
 
 
 # ---- targets ---------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from .budget import OF_ALL_INPUTS, Budget
 from .levels import check_levels
 
 Throughput = Literal["none", "quick", "full"]
+Own = Literal["found", "briefly", "beside", "none"]
 SEED = 0  # of every request that is not given another one, so that two people see the same inputs
 
 
@@ -46,8 +47,9 @@ class Request(Calling):
     ----------
     targets : names as `targets.select` takes them, Target objects, callables; empty: everything that is found
     functions, dtypes : what is judged of them; empty: all
-    own : beside what is named, our correctly rounded kernels of the same functions and dtypes, to compare with;
-        not where only our own kernels are named
+    own : kernels that come with this package, where they are not named: "found" as any other family, where nothing is
+        named; "briefly", on few inputs of the wider dtypes, and only the correctly rounded ones timed; "beside" what
+        is named, the correctly rounded ones of the same functions and dtypes, to compare with; or "none"
     everything : where nothing is named, families that are only found on request too
     plan, seed, ranges : which inputs, with `length`, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
@@ -68,7 +70,7 @@ class Request(Calling):
     targets: tuple[str | Target | Callable[..., Any], ...] = ()
     functions: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
-    own: bool = False
+    own: Own = "found"
     everything: bool = False
     plan: str = "default"
     seed: int = SEED
@@ -98,6 +100,7 @@ class Request(Calling):
                 whole(name, value, 1, most)
         if self.budget is not None:
             self._check_budget(self.budget)
+        _check_among("own", self.own, get_args(Own))
         _check_among("policy", self.policy, get_args(Policy))
         _check_among("throughput", self.throughput, get_args(Throughput))
         _ = self.limits  # refuses what is not a limit

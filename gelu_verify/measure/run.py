@@ -33,7 +33,7 @@ from ..work.observer import SILENT, Observer
 from . import budget
 from .budget import NOTHING, Budget
 from .elsewhere import Elsewhere, RemoteSweep
-from .jobs import OWN, Job, one_job, selecting
+from .jobs import OWN, Job, is_brief, one_job, selecting
 from .kept import Kept
 from .pairs import FirstPaths
 from .part_measurer import Range
@@ -202,7 +202,11 @@ class _Run:
 
     def time(self) -> None:
         """The throughput of each job that has no result yet, or why there is none."""
-        jobs = [index for index in range(len(self._jobs)) if self._result(index) is None]
+        jobs = [
+            index
+            for index, job in enumerate(self._jobs)
+            if not is_brief(job, self._request) and self._result(index) is None
+        ]
         with self._observer.phase(len(jobs)):
             for index in jobs:
                 self._observer.start(f"timing {self._jobs[index].label}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -16,6 +17,7 @@ from ..measure.jobs import FoundJobs, Job, find_jobs, selecting
 from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
+from ..records.result import Record
 from ..speed.throughput import one_thread_each
 from ..work.executors import Pool, opening
 from ..work.journal import Journal
@@ -61,7 +63,13 @@ def measure_run(
         with journal_of_run(root, name, facts(request, found.jobs), observer.warn, jobs=found.jobs) as journal:
             fill(journal, found.jobs)
             pool, unsupported = executor(), []
+            left = Counter(job.target.family for job in found.jobs)
+            done: dict[str, list[Record]] = {family: [] for family in left}
             for result in measured(found.jobs, request, observer, pool=pool, journal=journal, alone=True):
+                family = result.record.family
+                done[family].append(result.record)
+                if len(left) > 1 and len(done[family]) == left[family]:
+                    observer.finish(family, done[family])
                 if is_unsupported(result.record, request):
                     unsupported.append(result.record)
                 else:

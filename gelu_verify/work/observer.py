@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 
 class Observer:
@@ -17,6 +19,9 @@ class Observer:
 
     def advance(self, steps: int) -> None:
         """So many steps of the phase are done; called from several threads."""
+
+    def finish(self, what: str, results: Sequence[Any]) -> None:
+        """A part of the work is done, with these results."""
 
     def spend(self, core_seconds: float) -> None:
         """Workers elsewhere spent so much on it."""

@@ -1,4 +1,4 @@
-"""Our correctly rounded kernels beside what was named: in every run, and in the way of none."""
+"""Our correctly rounded kernels beside what was named, where that is asked for, and in the way of nothing."""
 
 import json
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.formats import DTYPES
-from gelu_verify.measure.jobs import was_added
+from gelu_verify.measure.jobs import find_jobs, is_brief, was_added
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measure_one
 from gelu_verify.runs.store import read_run
@@ -43,7 +43,7 @@ def run(*words):
 
 
 def test_they_are_measured_beside_what_is_named():
-    printed, stored, code = run("mine.py:gelu_tanh_float32", "--dtype", "float32")
+    printed, stored, code = run("mine.py:gelu_tanh_float32", "--dtype", "float32", "--own")
     assert code == 0
     assert printed == ["mine.py:gelu_tanh_float32"]
     assert [record.target for record in stored] == ["mine.py:gelu_tanh_float32", OURS]
@@ -57,10 +57,10 @@ def test_they_are_measured_beside_what_is_named():
 @pytest.mark.parametrize(
     "words",
     [
-        ("mine.py:relu_float32", "--dtype", "float32"),  # of which we have no correctly rounded kernel
-        ("mine.py:gelu_tanh_float32", "--dtype", "float32", "--no-own"),
+        ("mine.py:relu_float32", "--dtype", "float32", "--own"),  # of which we have no correctly rounded kernel
+        ("mine.py:gelu_tanh_float32", "--dtype", "float32"),
         ("mine.py:gelu_tanh_float32", "--dtype", "float32", "--record", "kept"),
-        ("kernels.gelu_tanh_tanh", "--dtype", "float32"),  # which budgets are made from
+        ("kernels.gelu_tanh_tanh", "--dtype", "float32", "--own"),  # which budgets are made from
     ],
 )
 def test_where_they_are_not_wanted_there_are_none(words):
@@ -80,19 +80,19 @@ def test_where_they_are_not_wanted_there_are_none(words):
     ],
 )
 def test_what_nobody_named_is_not_judged(names, added):
-    request = SimpleNamespace(targets=names, own=True)
+    request = SimpleNamespace(targets=names, own="beside")
     assert was_added(OURS, request) is added
-    assert not was_added(OURS, SimpleNamespace(targets=names, own=False))
+    assert not was_added(OURS, SimpleNamespace(targets=names, own="none"))
     assert not was_added("kernels.gelu_erf", request)
     assert not was_added("mine.py:gelu_cr", request)
 
 
 def test_the_exit_code_is_that_of_what_was_named():
-    assert run("mine.py:gelu_sigmoid_float32", "--dtype", "float32")[2] == 1
+    assert run("mine.py:gelu_sigmoid_float32", "--dtype", "float32", "--own")[2] == 1
 
 
 def test_how_mine_is_called_is_not_how_ours_is():
-    (mine, ours), _ = run("mine.py:gelu_tanh_float32", "--dtype", "float32", "--array", "numpy")[1:]
+    (mine, ours), _ = run("mine.py:gelu_tanh_float32", "--dtype", "float32", "--array", "numpy", "--own")[1:]
     assert mine.repeat.endswith("--array numpy")
     assert ours.repeat.startswith(f"gelu-verify run {OURS} ")
     assert "--array" not in ours.repeat
@@ -109,3 +109,19 @@ def test_every_function_has_one_in_every_dtype():
         each = found[f"kernels.{function}_cr"]
         assert (each.function, each.dtypes, each.family) == (function, DTYPES, "kernels")
         assert each.version
+
+
+def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correctly_rounded_ones_are_timed():
+    def find(names, **_):
+        found, _ = targets.find(["numpy", "kernels"], function="silu", dtype="float32")
+        return [each for each in found if not each.name.endswith("-f32")], {}
+
+    request = Request(functions=("silu",), dtypes=("float32",), own="briefly")
+    jobs = find_jobs(request, find).jobs
+    assert [job.target.name for job in jobs] == ["numpy.silu", "kernels.silu_exp", "kernels.silu_cr"]
+    assert [job.plan.name for job in jobs] == ["default", "quick", "quick"]
+    assert [is_brief(job, request) for job in jobs] == [False, True, False]
+    none = find_jobs(Request(functions=("silu",), dtypes=("float32",), own="none"), find).jobs
+    assert [job.target.name for job in none] == ["numpy.silu"]
+    as_any = find_jobs(Request(functions=("silu",), dtypes=("float32",)), find).jobs
+    assert {job.plan.name for job in as_any} == {"default"}

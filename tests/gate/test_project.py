@@ -125,7 +125,7 @@ def test_a_regression_is_over_budget(gated, before, after, why):
     edited(gated, before, after)
     code, said = call("gate")
     assert (code, why in said, "OVER  k.c:silu_f32/silu/float32" in said) == (1, True, True), said
-    assert "repeat gelu-verify run k.c:silu_f32" in said
+    assert "repeat gelu-verify ask k.c:silu_f32 float32 0x" in said
 
 
 @pytest.mark.nightly
