@@ -102,6 +102,7 @@ PATHS = (
         lambda x, out, c: np.where(x > 0, x, np.expm1(x)),
         expression="numpy.where(x > 0, x, numpy.expm1(x))",
     ),
+    Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out), expression="numpy.tanh(x)"),
     Path(
         "sigmoid",
         "sigmoid",
@@ -109,7 +110,6 @@ PATHS = (
         lambda x, out, c: np.divide(c(1), c(1) + np.exp(-x), out=out),
         expression="1 / (1 + numpy.exp(-x))",
     ),
-    Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out), expression="numpy.tanh(x)"),
     Path("exp", "exp", "exp", lambda x, out, c: np.exp(x, out=out), expression="numpy.exp(x)"),
     Path("log", "log", "log", lambda x, out, c: np.log(x, out=out), expression="numpy.log(x)"),
 )

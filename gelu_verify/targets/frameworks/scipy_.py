@@ -129,9 +129,8 @@ def _with_parameters(special: ModuleType, function: Function) -> tuple[Path, ...
 
 
 def _blocks(special: ModuleType) -> Iterator[Path]:
-    for name, function in (("erf", "erf"), ("erfc", "erfc"), ("normcdf", "ndtr"), ("sigmoid", "expit")):
-        compute = partial(_into, getattr(special, function))
-        yield Path(name, name, function, compute, expression=f"scipy.special.{function}(x)")
+    for name, function in (("erf", "erf"), ("erfc", "erfc"), ("normcdf", "ndtr")):
+        yield _block(special, name, function)
     yield Path(
         "normcdf-log_ndtr",
         "normcdf",
@@ -139,6 +138,12 @@ def _blocks(special: ModuleType) -> Iterator[Path]:
         lambda x, out: np.exp(special.log_ndtr(x), out=out),
         expression="numpy.exp(scipy.special.log_ndtr(x))",
     )
+    yield _block(special, "sigmoid", "expit")
+
+
+def _block(special: ModuleType, name: str, function: str) -> Path:
+    compute = partial(_into, getattr(special, function))
+    return Path(name, name, function, compute, expression=f"scipy.special.{function}(x)")
 
 
 def _into(function: np.ufunc, x: np.ndarray, out: np.ndarray) -> np.ndarray:
