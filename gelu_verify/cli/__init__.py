@@ -21,6 +21,7 @@ from .lookup import lookup
 from .merge import merge
 from .program import Program
 from .report import report
+from .report_bug import report_bug
 from .run import run
 from .runs import runs
 from .search import search
@@ -35,7 +36,22 @@ HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work
 @click.group(
     cls=Program,
     commands=[
-        *(run, merge, list_command, ask, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
+        *(
+            run,
+            merge,
+            list_command,
+            ask,
+            lookup,
+            hardest,
+            facts,
+            report,
+            report_bug,
+            attribute,
+            search,
+            compare,
+            trend,
+            runs,
+        ),
         *(init, budget, gate, keep, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,
