@@ -254,7 +254,7 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
 # ---- reading -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A stored run: what its manifest says beside the results, the results, and bucket tables when asked for."""
 
