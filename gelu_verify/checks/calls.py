@@ -119,7 +119,7 @@ def _on_main_thread(evidence: Evidence) -> None:
 def _as_timed(evidence: Evidence) -> None:
     """One call with the numbers that timed calls begin with, as many as a call of the plan has."""
     if evidence.plan.spans is None:
-        evidence.target.timed(evidence.fmt.name, normal_bits(evidence.fmt.name, evidence.length, 0).copy())
+        evidence.target.timed(evidence.fmt.name, normal_bits(evidence.fmt.name, evidence.length).copy())
 
 
 def ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
