@@ -19,7 +19,7 @@ from ..truth.values import judge, zero_threshold
 from .conditioning import from_input
 from .expression import text
 from .known import Candidate, Known, known, nearest_candidates
-from .ladder import KNOWN, MEASURED, SOURCES, Ladder, Model, Rung, climb, flush_text, worst_by_region
+from .ladder import KNOWN, MEASURED, SOURCES, Ladder, Model, Rung, climb, flush_text, regions, worst_by_region
 from .models import differ, forms_for, model_of, with_flushing
 from .pieces import Explanation, limits, pieces_of
 from .rewrites import proposals
@@ -73,7 +73,7 @@ class Attribution:
     @cached_property
     def record(self) -> Record:
         ladder, model = self.ladder, self.ladder.model
-        place = ladder.regions()
+        place = regions(self.dtype, ladder.x_bits)
         return {
             "target": self.target.name,
             "family": self.target.family,

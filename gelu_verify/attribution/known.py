@@ -36,15 +36,6 @@ MULTIPLY = ("onednn-gelu_erf_avx2", "onednn-gelu_erf_grad_avx2", "ttnn-gelu_erf"
 
 
 @dataclass(frozen=True)
-class Code:
-    """What is asked of code to find the kernels that may be the same."""
-
-    name: str
-    family: str
-    function: str
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A kernel, the dtype that it computes in, and what is rounded or flushed around it."""
 
@@ -151,7 +142,7 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
     sample : the informative inputs among x_bits
     """
     dtype, few = sample.dtype, sample.of(SCREENED)
-    able = list(candidates(target, dtype))
+    able = list(candidates(target.name, target.family, target.function, dtype))
     results = [each.bits(dtype, few.x) for each in able]
     agreements = [few.agreement(bits) for bits in results]
     order = sorted(range(len(able)), key=lambda at: -agreements[at])[:KEPT]
@@ -172,16 +163,16 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
 def nearest_candidates(target: Target, sample: Sample) -> list[Candidate]:
     """Those with the most of the results in some region of x."""
     few = sample.of(SCREENED)
-    able = list(candidates(target, sample.dtype))
+    able = list(candidates(target.name, target.family, target.function, sample.dtype))
     return [able[at] for at in best_by_region(few, [each.bits(sample.dtype, few.x) for each in able])]
 
 
-def candidates(target: Target | Code, dtype: str) -> Iterator[Candidate]:
-    """Those that compute the function or a sibling, the likeliest first; never the target itself."""
-    likely = LIKELY.get(target.family, ())
-    functions = siblings(target.function)
+def candidates(name: str, family: str, function: str, dtype: str) -> Iterator[Candidate]:
+    """Those that compute the function or a sibling, the likeliest first; never the target of that name itself."""
+    likely = LIKELY.get(family, ())
+    functions = siblings(function)
     kernels = [each for each in find(["kernels", "published"])[0] if each.function in functions]
-    kernels = [each for each in kernels if each.name != target.name]
+    kernels = [each for each in kernels if each.name != name]
     kernels.sort(key=lambda each: (functions.index(each.function), not each.name.startswith(likely or "-")))
     width = get_format(dtype).width
     yield from (Candidate(each, dtype) for each in kernels if dtype in each.dtypes)

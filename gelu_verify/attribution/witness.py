@@ -12,7 +12,7 @@ from ..functions import FUNCTIONS
 from ..records.result import Record
 from ..targets import is_shipped
 from ..truth.values import reference_bits
-from .known import Code, candidates
+from .known import candidates
 from .ladder import CONSTANTS, FLUSHING, FORMULA, Model, climb
 from .models import differ, distance, executed, forms_for, with_flushing
 
@@ -60,7 +60,7 @@ def _known(record: Record, x: np.ndarray, got: np.ndarray) -> str:
     want = np.asarray(reference_bits(record.function, record.dtype, x))
     if is_shipped(record.family) or np.count_nonzero(differ(record.dtype, want, got)) < ENOUGH:
         return ""
-    dtype, able = record.dtype, candidates(Code(record.target, record.family, record.function), record.dtype)
+    dtype, able = record.dtype, candidates(record.target, record.family, record.function, record.dtype)
     return next((each.text(dtype) for each in able if not differ(dtype, each.bits(dtype, x), got).any()), "")
 
 
