@@ -357,6 +357,12 @@ def is_negative(fmt: Format, bits: np.ndarray) -> np.ndarray:
     return found
 
 
+def differ(fmt: Format, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Where two arrays of bits are not the same; a NaN is a NaN."""
+    found: np.ndarray = (a != b) & ~(is_nan(fmt, a) & is_nan(fmt, b))
+    return found
+
+
 def _magnitudes(fmt: Format, bits: np.ndarray) -> np.ndarray:
     magnitudes: np.ndarray = bits & fmt.uint.type(fmt.sign_mask - 1)
     return magnitudes

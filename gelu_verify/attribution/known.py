@@ -12,14 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..formats import DTYPES, converted, from_ordinals, get_format, numpy_dtype, to_float64
+from ..formats import DTYPES, converted, differ, from_ordinals, get_format, numpy_dtype, to_float64
 from ..functions import get_function
 from ..inputs.plans import core
 from ..kernels import KERNELS
 from ..kernels.published import PUBLISHED
 from ..targets import Target, find
 from .evaluation import FLUSHING, flushed
-from .models import differ, forms_for
+from .models import forms_for
 from .search import EXPLAINS, Sample, best_by_region, siblings
 
 SCREENED = 2048  # informative inputs on which all candidates are compared
@@ -87,7 +87,7 @@ class Known:
     @cached_property
     def differs(self) -> np.ndarray:
         """Where the bits are others; every NaN is one."""
-        return differ(self.dtype, self.bits, self.got)
+        return differ(get_format(self.dtype), self.bits, self.got)
 
     @property
     def name(self) -> str:
@@ -154,7 +154,7 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
     if not best.exact:
         flushing = [replace(best.candidate, flush=flush) for flush in FLUSHING]
         best = _fewest([best, *(_compared(each, sample, x_bits, measured) for each in flushing)]) or best
-    alike = [each for each in found if each is not best and not differ(dtype, each.bits, best.bits).any()]
+    alike = [each for each in found if each is not best and not differ(get_format(dtype), each.bits, best.bits).any()]
     names = tuple(dict.fromkeys(each.name for each in alike if each.name != best.name))
     best = replace(best, alike=names, others=tuple(each.candidate for each in found if each is not best))
     return _beyond(best, target) if best.exact else best
@@ -204,7 +204,7 @@ def _beyond(best: Known, target: Target) -> Known:
     runs = np.unique(np.concatenate([np.arange(int(start), int(start) + LONG) for start in starts]))
     x = from_ordinals(fmt, runs)
     got, bits = target.evaluate(best.dtype, x), best.candidate.bits(best.dtype, x)
-    at = np.flatnonzero(differ(best.dtype, bits, got))
+    at = np.flatnonzero(differ(get_format(best.dtype), bits, got))
     together = (np.concatenate(pair) for pair in ((best.x_bits, x[at]), (best.got, got[at]), (best.bits, bits[at])))
     x_bits, got, bits = together
     return replace(best, x_bits=x_bits, got=got, bits=bits, beyond=len(x) - len(at))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..formats import is_finite, is_nan, is_zero, ordinals
+from ..formats import differ, is_finite, is_nan, is_zero, ordinals
 from ..inputs.special import POSITIONS, normal_bits
 from ..targets import short_calls
-from ..targets.extra_outputs import differ, differences
+from ..targets.extra_outputs import differences
 from ..truth.values import reference_bits
 from .base import Evidence
 

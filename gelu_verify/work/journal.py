@@ -172,8 +172,9 @@ def _short(value: str | None) -> str:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds, by key; `is_whole`: it ends as `seal` left it, with as many records as then."""
+    """What a journal in a folder holds, by key; `is_whole`: it ends as `seal` left it, with as many records as then."""
 
+    folder: Path
     facts: Facts
     records: Mapping[str, Sequence[tuple[int, bytes]]]
     damaged: Sequence[str]
@@ -194,7 +195,7 @@ def contents(path: Path) -> Contents | None:
         return None
     last = entries[-1]
     is_whole = last.key == END and last.index == len(entries) - 1 and end == len(content)
-    return Contents(json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
+    return Contents(path.parent, json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
 
 
 def facts_of(path: Path) -> Facts | None:
