@@ -162,10 +162,7 @@ def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Pat
     if out is not None:
         yield out
         return
-    count = 0
-    while True:
-        count += 1
-        yield root / f"{now:%Y%m%dT%H%M%SZ}-{count}"
+    yield from (root / f"{now:%Y%m%dT%H%M%SZ}-{count}" for count in itertools.count(1))
 
 
 def _place(work: Path, names: Iterator[Path]) -> Path:
