@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic_files import flush_folder, is_free, remove_abandoned, unfinished_folder, write_file
 from ..buckets.table import BITS, WITNESS, Table
-from ..errors import ResultsError
+from ..errors import ResultsError, cannot
 from ..records.result import Record, Result
 from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
@@ -283,12 +283,10 @@ class Run:
 
 def content_of(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
-    try:
+    with cannot(f"read {path}"):
         if path.is_symlink() or not path.is_file():
             raise ResultsError(f"cannot read {path}: {'it is not a file' if path.exists() else 'No such file'}")
         return path.read_bytes()
-    except OSError as error:
-        raise ResultsError(f"cannot read {path}: {error.strerror}") from error
 
 
 def read_run(path: Path | str) -> Run:
