@@ -6,8 +6,9 @@ import contextlib
 import os
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 UNFINISHED, PARTIAL = ".unfinished-", ".partial-"
@@ -125,6 +126,16 @@ def replace_file(path: Path, content: bytes, *, flush: bool = False) -> None:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def made_once(path: Path, make: Callable[[Path], object]) -> Path:
+    """A file that is always the same; where there is none, `make` writes it, while other processes may make it too."""
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+            made = Path(scratch) / path.name
+            make(made)
+            made.replace(path)
+    return path
 
 
 def remove_partial(folder: Path) -> None:

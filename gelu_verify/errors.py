@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -59,6 +61,15 @@ class NotMeasured(GeluVerifyError, AssertionError):
 
 class RemoteError(GeluVerifyError):
     """A server that was asked cannot be reached, or fails."""
+
+
+@contextmanager
+def cannot(what: str) -> Iterator[None]:
+    """An OSError as a ResultsError of one line: cannot `what`, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"cannot {what}: {error.strerror or error}") from error
 
 
 LONGEST = 10_000  # characters of a message that are looked at

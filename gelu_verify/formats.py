@@ -191,10 +191,7 @@ class Format:
         if m.bit_length() + e > -1022:  # normal in float64: the C library writes it, four times as fast
             significand, _, exponent = math.ldexp(m, e).hex().partition("p")
             return f"{sign}{significand.rstrip('0').rstrip('.')}p{exponent}"
-        shift = m.bit_length() - 1
-        digits = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0") if shift else ""
-        digits = digits.rstrip("0")
-        return f"{sign}0x1{'.' + digits if digits else ''}p{e + shift:+d}"
+        return f"{sign}{hex_text(m, e)}"
 
     @in_default_environment
     def parse(self, text: str) -> int:
@@ -256,6 +253,13 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
     if abs(exponent + len(str(digits))) > 5000:  # beyond every format: keep only on which side
         return (1, 20000) if exponent > 0 else (1, -20000)
     return Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
+
+
+def hex_text(m: int, e: int) -> str:
+    """m * 2^e as a C99 hex float, m > 0."""
+    shift = m.bit_length() - 1
+    digits = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0").rstrip("0")
+    return f"0x1{'.' + digits if digits else ''}p{e + shift:+d}"
 
 
 def floor_log2(value: Fraction) -> int:
@@ -354,6 +358,12 @@ def is_zero(fmt: Format, bits: np.ndarray) -> np.ndarray:
 
 def is_negative(fmt: Format, bits: np.ndarray) -> np.ndarray:
     found: np.ndarray = bits >= fmt.uint.type(fmt.sign_mask)
+    return found
+
+
+def differ(fmt: Format, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Where two arrays of bits are not the same; a NaN is a NaN."""
+    found: np.ndarray = (a != b) & ~(is_nan(fmt, a) & is_nan(fmt, b))
     return found
 
 

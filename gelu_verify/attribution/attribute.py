@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import get_format, is_zero, to_float64
+from ..formats import differ, get_format, is_zero, to_float64
 from ..functions.regions import REGIONS
 from ..inputs.plans import Plan, make_plan
 from ..targets import Target
@@ -19,8 +19,8 @@ from ..truth.values import judge, zero_threshold
 from .conditioning import from_input
 from .expression import text
 from .known import Candidate, Known, known, nearest_candidates
-from .ladder import KNOWN, MEASURED, SOURCES, Ladder, Model, Rung, climb, flush_text, worst_by_region
-from .models import differ, forms_for, model_of, with_flushing
+from .ladder import KNOWN, MEASURED, SOURCES, Ladder, Model, Rung, climb, flush_text, regions, worst_by_region
+from .models import forms_for, model_of, with_flushing
 from .pieces import Explanation, limits, pieces_of
 from .rewrites import proposals
 from .search import SIBLINGS, Choice, Sample, explaining_regions, informative_sample, rounded_correctly, searched
@@ -73,7 +73,7 @@ class Attribution:
     @cached_property
     def record(self) -> Record:
         ladder, model = self.ladder, self.ladder.model
-        place = ladder.regions()
+        place = regions(self.dtype, ladder.x_bits)
         return {
             "target": self.target.name,
             "family": self.target.family,
@@ -263,7 +263,7 @@ def attribute(
 def _pieces(target: Target, dtype: str, ladder: Ladder, choice: Choice, ours: Known | None) -> list[Record]:
     """Where one explanation does not give all results: the pieces of x, each with its own."""
     x, got, model = ladder.x_bits, _bits(ladder.rungs[-1]), ladder.model
-    if (ours is not None and ours.exact) or not differ(dtype, model.bits(dtype, x), got).any():
+    if (ours is not None and ours.exact) or not differ(get_format(dtype), model.bits(dtype, x), got).any():
         return []
     sample = Sample(dtype, x, got, np.arange(len(x)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ from ..errors import UsageError, one_of
 from ..formats import get_format, numpy_dtype
 from ..targets import Target, families, find, select
 from .evaluation import BlockCall, Private, to_bits
-from .expression import BLOCKS
+from .expression import BLOCKS, nodes
 from .forms import Form
 
 LIBM = "libm"
@@ -31,16 +31,13 @@ class Block:
     call: BlockCall | Private
 
 
-def blocks_of(form: Form, working: str, family: str, named: dict[str, str] | None = None) -> dict[str, Block]:
+def blocks_of(form: Form, working: str, family: str, named: Mapping[str, str]) -> dict[str, Block]:
     """The form's building blocks as a family of targets has them; one that it does not have is left out.
 
     Parameters
     ----------
     named : block -> "libm", "exact" (correctly rounded), or the name of a target that computes it
     """
-    from .expression import nodes
-
-    named = named or {}
     used = list(dict.fromkeys(node.operation for node in nodes(form.root) if node.operation in BLOCKS))
     privates = {name: Private.of(build) for name, build in form.private.items()}
     inner = [n.operation for p in privates.values() for n in nodes(p.root) if n.operation in BLOCKS]

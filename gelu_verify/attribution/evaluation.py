@@ -19,7 +19,6 @@ import numpy as np
 from ..formats import Format, converted, get_format, numpy_dtype, values
 from ..truth.values import reference_bits
 from .expression import FormulaConstant, Node, nodes
-from .fused import fused
 from .operations import BLOCKS, OPERATIONS
 
 Bits = np.ndarray
@@ -54,8 +53,7 @@ class Arithmetic:
     flush: str = ""
 
 
-class Values(dict[Node, np.ndarray]):
-    """Value of each node, in the carrier of the working dtype."""
+Values = dict[Node, np.ndarray]  # of each node, in the carrier of the working dtype
 
 
 def carrier(fmt: Format) -> np.dtype:
@@ -65,7 +63,7 @@ def carrier(fmt: Format) -> np.dtype:
 def evaluate(root: Node, dtype: str, x_bits: Bits, arithmetic: Arithmetic) -> tuple[Bits, Values]:
     """Result bits in `dtype`, and the value of every node on the way."""
     fmt = get_format(arithmetic.working)
-    found = Values()
+    found: Values = {}
     with np.errstate(all="ignore"):
         x = values(get_format(dtype), x_bits).astype(carrier(fmt))
         for node in nodes(root):
@@ -115,9 +113,8 @@ def _value(node: Node, found: Values, x: np.ndarray, fmt: Format, arithmetic: Ar
         arguments = [flushed(fmt, each) for each in arguments]
     if node.operation in BLOCKS:
         return _block(node.operation, arguments[0], fmt, arithmetic)
-    if node.operation == "fma":
-        return rounded(fmt, fused(fmt.precision, *arguments))
-    return rounded(fmt, OPERATIONS[node.operation].native(*arguments))
+    native = OPERATIONS[node.operation].native
+    return rounded(fmt, native(fmt.precision, *arguments) if node.operation == "fma" else native(*arguments))
 
 
 def rounded(fmt: Format, carried: np.ndarray) -> np.ndarray:
@@ -191,10 +188,6 @@ def exactly(root: Node, x: tuple[int, int], constants: Mapping[str, tuple[int, i
             number = constants.get(node.constant.text)
             found[node] = node.constant.exact(mp) if number is None else mp.ldexp(number[0], number[1])
         else:
-            arguments = [found[each] for each in node.arguments]
-            if node.operation == "fma":
-                found[node] = arguments[0] * arguments[1] + arguments[2]
-            else:
-                operation = BLOCKS.get(node.operation) or OPERATIONS[node.operation]
-                found[node] = operation.exact(mp, *arguments)
+            operation = BLOCKS.get(node.operation) or OPERATIONS[node.operation]
+            found[node] = operation.exact(mp, *(found[each] for each in node.arguments))
     return found[root]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def c_text(root: Node, working: str, dtype: str) -> str:
     """A function `rewrite(x, y, n)` in C, one operation a line."""
     real = {"float32": "float", "float64": "double"}
     inner, suffix = real[working], "f" if working == "float32" else ""
-    names, lines = _numbered(root), []
+    names, lines = {node: f"v{at}" for at, node in enumerate(nodes(root))}, []
     for node, name in names.items():
         arguments = [names[each] for each in node.arguments]
         lines.append(f"{inner} {name} = {_in_c(node, arguments, working, suffix)};")
@@ -145,12 +146,7 @@ def _computed(root: Node, x: Any, working: str, calls: dict[str, Any], where: An
     return found[root]
 
 
-_INFIX_CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-}
+_INFIX_CALLS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 
 
 def _constant(node: Node, working: str) -> float:
@@ -162,7 +158,3 @@ def _constant(node: Node, working: str) -> float:
 def _able(root: Node, calls: Any) -> bool:
     plain = {*_INFIX, "neg", "abs", "select", "x", "constant"}
     return all(node.operation in plain or node.operation in calls for node in nodes(root))
-
-
-def _numbered(root: Node) -> dict[Node, str]:
-    return {node: f"v{at}" for at, node in enumerate(nodes(root))}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..formats import converted, get_format, is_finite
-from .evaluation import constant_bits
+from .evaluation import Private, constant_bits
 from .expression import FormulaConstant, constants
 from .ladder import Model
 
@@ -23,7 +23,9 @@ LEAST = 1e-9  # relative: less is the rounding of the constant itself
 def fitted(model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Iterator[tuple[str, str]]:
     """(text of a constant, decimal that fits the results) in order of their digits, for each constant by itself."""
     double = get_format("float64")
-    exact = replace(model, working="float64", blocks={name: b for name, b in model.blocks.items() if _is_private(b)})
+    exact = replace(
+        model, working="float64", blocks={name: b for name, b in model.blocks.items() if isinstance(b.call, Private)}
+    )
     x, got = (converted(get_format(dtype), bits, double) for bits in (x_bits, measured))
     usable = is_finite(double, got) & (x.view(np.float64) > FROM)
     if not usable.any():
@@ -36,12 +38,6 @@ def fitted(model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -
         if LEAST < off < FURTHEST:
             yield from ((each.text, text) for text in dict.fromkeys(f"{value:.{digits}g}" for digits in DIGITS)
                         if abs(float(text) / value - 1) < 2 * off)  # fmt: skip
-
-
-def _is_private(block: object) -> bool:
-    from .evaluation import Private
-
-    return isinstance(getattr(block, "call", None), Private)
 
 
 def _fit(model: Model, each: FormulaConstant, x: np.ndarray, got: np.ndarray) -> float:

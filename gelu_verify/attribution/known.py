@@ -12,14 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..formats import DTYPES, converted, from_ordinals, get_format, numpy_dtype, to_float64
+from ..formats import DTYPES, converted, differ, from_ordinals, get_format, numpy_dtype, to_float64
 from ..functions import get_function
 from ..inputs.plans import core
 from ..kernels import KERNELS
 from ..kernels.published import PUBLISHED
 from ..targets import Target, find
 from .evaluation import FLUSHING, flushed
-from .models import differ, forms_for
+from .models import forms_for
 from .search import EXPLAINS, Sample, best_by_region, siblings
 
 SCREENED = 2048  # informative inputs on which all candidates are compared
@@ -33,15 +33,6 @@ LIKELY = {  # whose code a library calls, by family: named first among equal one
 }
 # Published as x/sqrt(2), computed as x*sqrt(1/2), which rounds otherwise.
 MULTIPLY = ("onednn-gelu_erf_avx2", "onednn-gelu_erf_grad_avx2", "ttnn-gelu_erf")
-
-
-@dataclass(frozen=True)
-class Code:
-    """What is asked of code to find the kernels that may be the same."""
-
-    name: str
-    family: str
-    function: str
 
 
 @dataclass(frozen=True)
@@ -96,7 +87,7 @@ class Known:
     @cached_property
     def differs(self) -> np.ndarray:
         """Where the bits are others; every NaN is one."""
-        return differ(self.dtype, self.bits, self.got)
+        return differ(get_format(self.dtype), self.bits, self.got)
 
     @property
     def name(self) -> str:
@@ -151,7 +142,7 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
     sample : the informative inputs among x_bits
     """
     dtype, few = sample.dtype, sample.of(SCREENED)
-    able = list(candidates(target, dtype))
+    able = list(candidates(target.name, target.family, target.function, dtype))
     results = [each.bits(dtype, few.x) for each in able]
     agreements = [few.agreement(bits) for bits in results]
     order = sorted(range(len(able)), key=lambda at: -agreements[at])[:KEPT]
@@ -163,7 +154,7 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
     if not best.exact:
         flushing = [replace(best.candidate, flush=flush) for flush in FLUSHING]
         best = _fewest([best, *(_compared(each, sample, x_bits, measured) for each in flushing)]) or best
-    alike = [each for each in found if each is not best and not differ(dtype, each.bits, best.bits).any()]
+    alike = [each for each in found if each is not best and not differ(get_format(dtype), each.bits, best.bits).any()]
     names = tuple(dict.fromkeys(each.name for each in alike if each.name != best.name))
     best = replace(best, alike=names, others=tuple(each.candidate for each in found if each is not best))
     return _beyond(best, target) if best.exact else best
@@ -172,16 +163,16 @@ def known(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarr
 def nearest_candidates(target: Target, sample: Sample) -> list[Candidate]:
     """Those with the most of the results in some region of x."""
     few = sample.of(SCREENED)
-    able = list(candidates(target, sample.dtype))
+    able = list(candidates(target.name, target.family, target.function, sample.dtype))
     return [able[at] for at in best_by_region(few, [each.bits(sample.dtype, few.x) for each in able])]
 
 
-def candidates(target: Target | Code, dtype: str) -> Iterator[Candidate]:
-    """Those that compute the function or a sibling, the likeliest first; never the target itself."""
-    likely = LIKELY.get(target.family, ())
-    functions = siblings(target.function)
+def candidates(name: str, family: str, function: str, dtype: str) -> Iterator[Candidate]:
+    """Those that compute the function or a sibling, the likeliest first; never the target of that name itself."""
+    likely = LIKELY.get(family, ())
+    functions = siblings(function)
     kernels = [each for each in find(["kernels", "published"])[0] if each.function in functions]
-    kernels = [each for each in kernels if each.name != target.name]
+    kernels = [each for each in kernels if each.name != name]
     kernels.sort(key=lambda each: (functions.index(each.function), not each.name.startswith(likely or "-")))
     width = get_format(dtype).width
     yield from (Candidate(each, dtype) for each in kernels if dtype in each.dtypes)
@@ -213,7 +204,7 @@ def _beyond(best: Known, target: Target) -> Known:
     runs = np.unique(np.concatenate([np.arange(int(start), int(start) + LONG) for start in starts]))
     x = from_ordinals(fmt, runs)
     got, bits = target.evaluate(best.dtype, x), best.candidate.bits(best.dtype, x)
-    at = np.flatnonzero(differ(best.dtype, bits, got))
+    at = np.flatnonzero(differ(get_format(best.dtype), bits, got))
     together = (np.concatenate(pair) for pair in ((best.x_bits, x[at]), (best.got, got[at]), (best.bits, bits[at])))
     x_bits, got, bits = together
     return replace(best, x_bits=x_bits, got=got, bits=bits, beyond=len(x) - len(at))

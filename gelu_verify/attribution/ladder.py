@@ -94,10 +94,6 @@ class Ladder:
             below = float(rung.error[at])
         return total
 
-    def regions(self) -> np.ndarray:
-        """Index into REGIONS of every input."""
-        return regions(self.dtype, self.x_bits)
-
 
 def regions(dtype: str, x_bits: np.ndarray) -> np.ndarray:
     """Index into REGIONS of finite inputs."""

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from ..errors import UsageError, one_of
-from ..formats import get_format, is_nan, ordinals, to_float64
+from ..formats import differ, get_format, ordinals, to_float64
 from ..isa import split_level
 from ..parsing import parse_real
 from ..targets import Target
@@ -120,16 +120,9 @@ def with_flushing(model: Model, dtype: str, x_bits: np.ndarray, measured: np.nda
         near |= (size > 0) & (size < 4 * smallest)
     x, got = np.ascontiguousarray(x_bits[near]), measured[near]
     models = [model, *(replace(model, flush=flush) for flush in FLUSHING)]
-    differing = [int(np.count_nonzero(differ(dtype, each.bits(dtype, x), got))) for each in models]
+    differing = [int(np.count_nonzero(differ(fmt, each.bits(dtype, x), got))) for each in models]
     fewest = min(differing)
     return models[differing.index(fewest)] if 2 * fewest <= differing[0] and differing[0] else model
-
-
-def differ(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where two arrays of bits differ; every NaN is one."""
-    fmt = get_format(dtype)
-    found: np.ndarray = (a != b) & ~(is_nan(fmt, a) & is_nan(fmt, b))
-    return found
 
 
 def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..truth.pairs import two_product, two_sum
 from ..truth.values import reference_bits
+from .fused import fused
 
 Array = np.ndarray
 SQRT_PI = math.sqrt(math.pi)
@@ -18,7 +19,7 @@ SQRT_PI = math.sqrt(math.pi)
 
 @dataclass(frozen=True)
 class Operation:
-    """`native` computes in the arrays' own type, rounded once by IEEE 754; `exact` in an mpmath context.
+    """`native` computes in the arrays' own type, rounded once by IEEE 754 (fma: `fused`); `exact` in an mpmath context.
 
     `partials(value, *arguments)` are the derivatives by each argument, float64. `lost(*arguments)` is (s, e) in
     float64 with s + e the exact result, to first order; None for what is always exact.
@@ -52,12 +53,14 @@ def _select(c: Array, a: Array, b: Array) -> Array:
     return np.where(c < 0, a, b)
 
 
-def _ones(*arguments: Array) -> tuple[Array, ...]:
-    return tuple(np.ones_like(a) for a in arguments)
+def _lost_fma(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    product, rest = two_product(a, b)
+    s, e = two_sum(product, c)
+    return s, e + rest
 
 
 OPERATIONS: dict[str, Operation] = {
-    "add": Operation(np.add, lambda mp, a, b: a + b, lambda v, a, b: _ones(a, b), two_sum),
+    "add": Operation(np.add, lambda mp, a, b: a + b, lambda v, a, b: (np.ones_like(a), np.ones_like(b)), two_sum),
     "sub": Operation(
         np.subtract,
         lambda mp, a, b: a - b,
@@ -66,6 +69,12 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "mul": Operation(np.multiply, lambda mp, a, b: a * b, lambda v, a, b: (b, a), two_product),
     "div": Operation(np.divide, lambda mp, a, b: a / b, lambda v, a, b: (1 / b, -v / b), _lost_quotient),
+    "fma": Operation(
+        fused,  # to a precision, which is its first argument
+        lambda mp, a, b, c: a * b + c,
+        lambda v, a, b, c: (b, a, np.ones_like(v)),
+        _lost_fma,
+    ),
     "cube": Operation(_cube, lambda mp, a: a**3, lambda v, a: (3 * a * a,), _lost_cube),
     "neg": Operation(np.negative, lambda mp, a: -a, lambda v, a: (-np.ones_like(a),)),
     "abs": Operation(np.abs, lambda mp, a: abs(a), lambda v, a: (np.copysign(1.0, a),)),

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import from_ordinals, get_format, ordinals, values
+from ..formats import differ, from_ordinals, get_format, ordinals, values
 from ..targets import Target
 from ..truth.values import judge, reference_bits
 from .evaluation import to_bits
 from .ladder import Model, climb
-from .models import differ
 from .search import EXPLAINS
 
 CELL = 16  # inputs: pieces begin at one of so many places, before their ends are searched
@@ -128,7 +127,8 @@ def _cells(n: int) -> np.ndarray:
 
 def _missed(dtype: str, x_bits: np.ndarray, got: np.ndarray, able: Sequence[Explanation]) -> np.ndarray:
     """Where each explanation fails, a row for each, and a last one for none, which is never compared."""
-    return np.array([*(differ(dtype, each.returns(x_bits), got) for each in able), np.zeros(len(x_bits), bool)])
+    fmt = get_format(dtype)
+    return np.array([*(differ(fmt, each.returns(x_bits), got) for each in able), np.zeros(len(x_bits), bool)])
 
 
 def _unknown(states: np.ndarray, unknown: int, edges: np.ndarray) -> list[slice]:
@@ -188,7 +188,7 @@ def _searched_edge(target: Target, dtype: str, sides: tuple[Explanation | None, 
         grid = np.unique(np.linspace(low, high, GRID + 1).astype(np.int64))
         x = from_ordinals(fmt, grid)
         got = target.evaluate(dtype, x)
-        left, right = (None if side is None else ~differ(dtype, side.returns(x), got) for side in sides)
+        left, right = (None if side is None else ~differ(fmt, side.returns(x), got) for side in sides)
         if left is None:  # the other side holds after the last input that it does not explain
             start = int(np.flatnonzero(~right)[-1]) if right is not None and not right.all() else 0
             end = min(start + 1, len(grid) - 1)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingMeasurement, TargetFailure, UsageError
-from ..formats import get_format, is_nan, numpy_dtype
+from ..formats import get_format, is_nan
+from ..inputs.special import normal_bits
 from ..targets import Target
 from ..timing import interleaved
 from ..truth.values import judge
@@ -212,8 +213,7 @@ def _timed(target: Target, dtype: str, runs: Sequence[Executable]) -> list[float
     """Time of each over that of the target, medians of interleaved calls; None where the target fails."""
     if not runs:
         return []
-    fmt = get_format(dtype)
-    x = (2 * np.random.default_rng(0).standard_normal(TIMED)).astype(numpy_dtype(dtype)).view(fmt.uint)
+    x = normal_bits(dtype, TIMED)
     try:
         sides = {"": lambda: target.timed(dtype, x)[1]}
         sides |= {str(at): (lambda each=each: each.seconds(x)[1]) for at, each in enumerate(runs)}  # type: ignore[misc]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import get_format, is_finite, is_zero, to_float64
+from ..formats import differ, get_format, is_finite, is_zero, to_float64
 from ..targets import Target
 from ..truth.values import reference_bits
 from .blocks import Block, blocks_of
@@ -22,7 +22,7 @@ from .expression import constants
 from .fitting import fitted
 from .forms import Form
 from .ladder import Model, regions
-from .models import CLEARLY, check_constants, differ, distance, form_named, forms_of, with_constants
+from .models import CLEARLY, check_constants, distance, form_named, forms_of, with_constants
 
 FIRST, THEN = 1024, 4096  # informative inputs: for all candidates, for the best
 FINALISTS = 8  # candidates that are looked at again
@@ -73,7 +73,7 @@ class Sample:
 
     def agreement(self, bits: np.ndarray) -> float:
         """Share of the inputs at which `bits` are the measured ones; every NaN is one."""
-        return float(np.mean(~differ(self.dtype, bits, self.got))) if len(bits) else 1.0
+        return float(np.mean(~differ(get_format(self.dtype), bits, self.got))) if len(bits) else 1.0
 
 
 def informative_sample(function: str, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Sample:
@@ -131,7 +131,7 @@ def explaining_regions(target: Target, sample: Sample) -> list[Model]:
 
 def best_by_region(sample: Sample, results: Sequence[np.ndarray]) -> list[int]:
     """Indices of the results that are the measured ones most often in a region of x, the first of equal ones."""
-    same = np.array([~differ(sample.dtype, bits, sample.got) for bits in results])
+    same = np.array([~differ(get_format(sample.dtype), bits, sample.got) for bits in results])
     place = regions(sample.dtype, sample.x)
     counts = {region: same[:, place == region].sum(axis=1) for region in np.unique(place)} if len(same) else {}
     return list(dict.fromkeys(int(np.argmax(count)) for count in counts.values() if count.max() >= LEAST))

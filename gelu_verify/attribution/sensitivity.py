@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats import Format, get_format, is_finite, to_float64
-from ..truth.pairs import two_product, two_sum
 from ..truth.values import judge
 from .evaluation import Arithmetic, Values, constant_error, evaluate, to_bits
 from .expression import Node, nodes
@@ -39,7 +38,7 @@ def shares(
     got, found = evaluate(root, dtype, x_bits, arithmetic)
     fmt = get_format(arithmetic.working)
     with np.errstate(all="ignore"):
-        wide = Values({node: value.astype(np.float64) for node, value in found.items()})
+        wide = {node: value.astype(np.float64) for node, value in found.items()}
         seed = np.maximum(unit, SMALLEST)
         scale, adjoints = seed / unit, _adjoints(root, wide, 1 / seed)
         result, size = to_float64(get_format(dtype), got), np.maximum(np.abs(want), unit)
@@ -56,7 +55,7 @@ def shares(
 
 def _adjoints(root: Node, wide: Values, seed: np.ndarray) -> Values:
     """Derivative of the result by each node, times `seed`."""
-    adjoints = Values({node: np.zeros_like(seed) for node in wide})
+    adjoints = {node: np.zeros_like(seed) for node in wide}
     adjoints[root] = seed
     for node in reversed(nodes(root)):
         arguments = [wide[each] for each in node.arguments]
@@ -70,8 +69,6 @@ def _partials(node: Node, value: np.ndarray, arguments: list[np.ndarray]) -> tup
         return ()
     if node.operation in BLOCKS:
         return (BLOCKS[node.operation].derivative(value, arguments[0]),)
-    if node.operation == "fma":
-        return arguments[1], arguments[0], np.ones_like(value)
     return OPERATIONS[node.operation].partials(value, *arguments)
 
 
@@ -82,17 +79,11 @@ def _lost(node: Node, found: Values, wide: Values, fmt: Format, arithmetic: Arit
         return np.full(wide[node].shape, error) if error else None
     if node.operation in BLOCKS:
         return _lost_in_block(node, found, wide, fmt)
-    arguments = [wide[each] for each in node.arguments]
-    if node.operation == "fma":
-        product, rest = two_product(arguments[0], arguments[1])
-        s, e = two_sum(product, arguments[2])
-        difference: np.ndarray = (wide[node] - s) - (e + rest)
-        return difference
-    lost = OPERATIONS[node.operation].lost if arguments else None
+    lost = OPERATIONS[node.operation].lost if node.arguments else None
     if lost is None:
         return None
-    s, e = lost(*arguments)
-    difference = (wide[node] - s) - e
+    s, e = lost(*(wide[each] for each in node.arguments))
+    difference: np.ndarray = (wide[node] - s) - e
     return difference
 
 

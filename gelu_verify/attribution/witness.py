@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import get_format, is_finite
+from ..formats import differ, get_format, is_finite
 from ..functions import FUNCTIONS
 from ..records.result import Record
 from ..targets import is_shipped
 from ..truth.values import reference_bits
-from .known import Code, candidates
+from .known import candidates
 from .ladder import CONSTANTS, FLUSHING, FORMULA, Model, climb
-from .models import differ, distance, executed, forms_for, with_flushing
+from .models import distance, executed, forms_for, with_flushing
 
 BLOCKS_AND_REST = "building blocks / unexplained"
 ENOUGH = 8  # inputs whose results are not correctly rounded: who reproduces all of them is named
@@ -41,7 +41,7 @@ def witness_parts(record: Record) -> Parts | None:
         return None
     model = min(models, key=lambda each: distance(dtype, each.bits(dtype, x), got))
     model = with_flushing(model, dtype, x, got)
-    reproduced = not differ(dtype, model.bits(dtype, x), got).any()
+    reproduced = not differ(get_format(dtype), model.bits(dtype, x), got).any()
     return _parts(model, dtype, x[:1], got[:1], "" if reproduced else _known(record, x, got))
 
 
@@ -57,11 +57,12 @@ def _witnesses(record: Record) -> tuple[np.ndarray, np.ndarray]:
 def _known(record: Record, x: np.ndarray, got: np.ndarray) -> str:
     """A re-implementation, or another kernel of ours, with the very bits at all of these inputs; empty where none has,
     or where fewer than ENOUGH of them distinguish it from the correctly rounded one."""
-    want = np.asarray(reference_bits(record.function, record.dtype, x))
-    if is_shipped(record.family) or np.count_nonzero(differ(record.dtype, want, got)) < ENOUGH:
+    dtype, fmt = record.dtype, get_format(record.dtype)
+    want = np.asarray(reference_bits(record.function, dtype, x))
+    if is_shipped(record.family) or np.count_nonzero(differ(fmt, want, got)) < ENOUGH:
         return ""
-    dtype, able = record.dtype, candidates(Code(record.target, record.family, record.function), record.dtype)
-    return next((each.text(dtype) for each in able if not differ(dtype, each.bits(dtype, x), got).any()), "")
+    able = candidates(record.target, record.family, record.function, dtype)
+    return next((each.text(dtype) for each in able if not differ(fmt, each.bits(dtype, x), got).any()), "")
 
 
 def _parts(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, known: str) -> Parts | None:

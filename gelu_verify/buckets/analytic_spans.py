@@ -16,6 +16,7 @@ term (src/buckets/analytic_spans.h).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -121,14 +122,8 @@ def _first(
     At the limit it is far below.
     """
     step = 1 if limit > start else -1
-    low, high = 0, abs(limit - start) // BUCKET_INPUTS  # outside the span; in it
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _largest(entry, fmt, distance, start + step * middle * BUCKET_INPUTS) < bound:
-            high = middle
-        else:
-            low = middle
-    return start + step * high * BUCKET_INPUTS
+    places = range(start, limit, step * BUCKET_INPUTS)
+    return places[bisect_left(places, True, 1, key=lambda at: _largest(entry, fmt, distance, at) < bound)]
 
 
 def _largest(

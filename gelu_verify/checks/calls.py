@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..formats import is_finite, is_nan, is_zero, ordinals
+from ..formats import differ, is_finite, is_nan, is_zero, ordinals
 from ..inputs.special import POSITIONS, normal_bits
 from ..targets import short_calls
-from ..targets.extra_outputs import differ, differences
+from ..targets.extra_outputs import differences
 from ..truth.values import reference_bits
 from .base import Evidence
 
@@ -119,7 +119,7 @@ def _on_main_thread(evidence: Evidence) -> None:
 def _as_timed(evidence: Evidence) -> None:
     """One call with the numbers that timed calls begin with, as many as a call of the plan has."""
     if evidence.plan.spans is None:
-        evidence.target.timed(evidence.fmt.name, normal_bits(evidence.fmt.name, evidence.length, 0).copy())
+        evidence.target.timed(evidence.fmt.name, normal_bits(evidence.fmt.name, evidence.length).copy())
 
 
 def ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TargetFailure
-from ..formats import Format, get_format, is_nan
+from ..formats import Format, differ, get_format
 from ..functions import Function
 from ..inputs.plans import EQUAL_CALLS
 from ..inputs.special import position_bits
@@ -95,12 +95,11 @@ def calls_in_a_row(
         got, _ = target.timed(dtype, x[turn])
         if call < len(x) or key not in _first_outputs:  # the first of its length in this process
             _first_outputs[key] = got.copy()
-        elif not np.array_equal(got, _first_outputs[key]):
-            places = _differ(dtype, got, _first_outputs[key])
-            different += len(places) > 0
-            if len(places) and shown is None:
-                at = places[0]
-                shown = [call + 1, int(at), int(x[turn][at]), int(_first_outputs[key][at]), int(got[at]), len(places)]
+        else:
+            other = _first_other(dtype, x[turn], _first_outputs[key], got)
+            different += other is not None
+            if other and shown is None:
+                shown = [call + 1, *other]
     return {"different": different, "first": shown, "held": held()}
 
 
@@ -115,10 +114,9 @@ def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
         different = 0
         for _ in range(EACH):
             got, _ = target.timed(dtype, inputs[k])
-            if not np.array_equal(got, alone[k]) and len(places := _differ(dtype, got, alone[k])):
+            if other := _first_other(dtype, inputs[k], alone[k], got):
                 different += 1
-                at = places[0]
-                shown.append([int(at), int(inputs[k][at]), int(alone[k][at]), int(got[at]), len(places)])
+                shown.append(other)
         return different
 
     with ThreadPoolExecutor(THREADS) as pool:
@@ -128,7 +126,7 @@ def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
 
 def calls_together(target: Target, dtype: str, function: str, length: int | None, rounds: int, threads: int) -> Any:
     """Calls that begin at the same time on several threads, each with an order of its own; None where all give what
-    each gives alone, else (x, what it gave alone and now, index, places, length) of one that does not, as numbers.
+    each gives alone, else (index, x, what it gave alone and now, places, length) of one that does not, as numbers.
 
     `length`: of the calls; None: so many inputs as keep a thread at work until the others have begun."""
     cycle, started = position_bits(function, dtype), threading.Barrier(threads)
@@ -140,8 +138,8 @@ def calls_together(target: Target, dtype: str, function: str, length: int | None
         started.wait()
         for _ in range(rounds):  # without waiting for each other: where cores are few, one is interrupted in a call
             got, _ = target.timed(dtype, inputs[k])
-            if not np.array_equal(got, alone[k]) and len(at := _differ(dtype, got, alone[k])):
-                return [int(inputs[k][at[0]]), int(alone[k][at[0]]), int(got[at[0]]), int(at[0]), len(at), length]
+            if other := _first_other(dtype, inputs[k], alone[k], got):
+                return [*other, length]
         return None
 
     with ThreadPoolExecutor(threads) as pool:
@@ -155,10 +153,12 @@ def _overlapping(target: Target, dtype: str, cycle: np.ndarray) -> int:
     return int(min(max(LENGTHS[0] * OVERLAP / max(seconds, 1e-9), LENGTHS[0]), LENGTHS[1]))
 
 
-def _differ(dtype: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Places of other bits; a NaN is a NaN."""
-    fmt = get_format(dtype)
-    return np.flatnonzero((one != other) & ~(is_nan(fmt, one) & is_nan(fmt, other)))
+def _first_other(dtype: str, x: np.ndarray, once: np.ndarray, again: np.ndarray) -> list[int] | None:
+    """Index, input and outputs of the first that are not the same in two equal calls, and how many are not."""
+    if np.array_equal(once, again) or not len(places := np.flatnonzero(differ(get_format(dtype), once, again))):
+        return None
+    at = places[0]
+    return [int(at), int(x[at]), int(once[at]), int(again[at]), len(places)]
 
 
 def held() -> dict[str, int]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import TargetFailure
+from ..formats import differ
 from ..targets import in_place
-from ..targets.extra_outputs import differ, differences
+from ..targets.extra_outputs import differences
 from .base import Check, Evidence, Finding
 from .calls import ordinary_first
 

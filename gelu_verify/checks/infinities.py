@@ -28,10 +28,10 @@ def value_at(evidence: Evidence, x_bits: int) -> Finding:
     return Finding("fail", detail, x_bits, got, want)
 
 
-def severity(function: Function, fmt: Format, finding: Finding, x_bits: int) -> Severity:
+def severity(function: Function, fmt: Format, finding: Finding) -> Severity:
     """A convention where the formula of the function gives that NaN, or a zero has the other sign; a loss where it is
     as near to the limit as the absolute accuracy that grades ask for, as of an input that is clamped; else a defect."""
-    got_bits, want_bits = finding.got_bits or 0, finding.want_bits or 0
+    x_bits, got_bits, want_bits = finding.x_bits or 0, finding.got_bits or 0, finding.want_bits or 0
     if fmt.is_nan(got_bits) and function.may_be_nan(fmt, x_bits):
         return "convention"
     if fmt.magnitude(got_bits) == fmt.magnitude(want_bits) == 0:

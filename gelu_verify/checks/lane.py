@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..formats import differ
 from ..inputs.special import POSITIONS
-from ..targets.extra_outputs import CallOutputs, Differences, differ, differences, pattern
+from ..targets.extra_outputs import CallOutputs, Differences, differences, pattern
 from .base import Check, Evidence, Finding
 from .calls import FEW_LENGTHS, make_calls
 from .positions import STRIDE

@@ -1,8 +1,5 @@
 """The value at -inf is the limit; policy `formula` accepts NaN where the formula has -inf * 0, and says so."""
 
-from ..formats import Format
-from ..functions import Function
-from ..records.parts import Severity
 from .base import Check, Evidence, Finding
 from .infinities import severity, value_at
 
@@ -11,13 +8,9 @@ def run(evidence: Evidence) -> Finding:
     return value_at(evidence, evidence.fmt.infinity | evidence.fmt.sign_mask)
 
 
-def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    return severity(function, fmt, finding, fmt.infinity | fmt.sign_mask)
-
-
 CHECK = Check(
     "minus_infinity",
     "-inf * 0 is NaN where the limit is -0 (pytorch#187293, pytorch#194278, cumo#427)",
     run,
-    severity=_severity,
+    severity=severity,
 )

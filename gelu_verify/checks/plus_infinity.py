@@ -1,8 +1,5 @@
 """The value at +inf is the limit; policy `formula` accepts NaN where the formula has inf * 0, and says so."""
 
-from ..formats import Format
-from ..functions import Function
-from ..records.parts import Severity
 from .base import Check, Evidence, Finding
 from .infinities import severity, value_at
 
@@ -11,13 +8,9 @@ def run(evidence: Evidence) -> Finding:
     return value_at(evidence, evidence.fmt.infinity)
 
 
-def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    return severity(function, fmt, finding, fmt.infinity)
-
-
 CHECK = Check(
     "plus_infinity",
     "inf - inf and inf * 0 are NaN (pytorch#185770, openvino#35934, executorch#2046)",
     run,
-    severity=_severity,
+    severity=severity,
 )

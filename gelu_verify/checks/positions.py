@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..formats import Format, from_ordinals, ordinals
+from ..formats import Format, differ, from_ordinals, ordinals
 from ..functions import Function
 from ..inputs.special import POSITIONS, position_bits
-from ..targets.extra_outputs import differ
 
 CYCLES = 17  # every input meets 16 lanes, and of wider loops some inputs meet each
 STRIDE = 100  # of the second order, in which every input has other neighbours

@@ -78,7 +78,7 @@ def _long_calls(evidence: Evidence) -> Finding:
     found = evidence.target.applied((ROUNDS + 1) * THREADS + 2, calls_together, *asked)
     if found is None:
         return Finding("pass")
-    x, once, again, at, count, length = found
+    at, x, once, again, count, length = found
     where = f"at index {{}} in a call of {length}"
     each, first, second = np.array([[x], [once], [again]], evidence.fmt.uint)
     different = Differences(each, first, second, np.array([at]), (where, f"{where}, {THREADS} threads at once"))

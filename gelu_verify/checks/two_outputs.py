@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formats import Format, is_finite, is_nan, to_float64
+from ..formats import Format, differ, is_finite, is_nan, to_float64
 from ..functions import Function
 from ..records.grades import UNITS
 from ..records.parts import Severity
@@ -70,8 +70,7 @@ def are_far_apart(fmt: Format, x: np.ndarray, first: np.ndarray, second: np.ndar
     _, exponent = np.frexp(right)
     with np.errstate(over="ignore"):  # of float64's largest
         far = np.abs(one - other) > UNITS * 2.0 ** (np.maximum(exponent - 1, 0) - fmt.precision + 1.0)
-    different = (first != second) & ~(is_nan(fmt, first) & is_nan(fmt, second))
-    return np.asarray(np.where(finite, far, different))
+    return np.asarray(np.where(finite, far, differ(fmt, first, second)))
 
 
 def severity(function: Function, fmt: Format, finding: Finding) -> Severity:

@@ -7,21 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..buckets.table import Columns
-from ..formats import is_nan
+from ..formats import differ
 from .base import Evidence, Finding
 
 FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong", "zero_sign")
-FOUND_BY = (
-    "finite",
-    "lane",
-    "monotone",
-    "nan",
-    "outlier",
-    "range",
-    "sign",
-    "tail_zero",
-    "zero_sign",
-)  # checks that look at the sweep
+# Checks that look at the sweep.
+FOUND_BY = ("finite", "lane", "monotone", "nan", "outlier", "range", "sign", "tail_zero", "zero_sign")
 
 
 def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Finding]:
@@ -76,9 +67,9 @@ def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[
         return {}
     x, once = (np.array(side, dtype=evidence.fmt.uint) for side in zip(*pairs, strict=True))
     found: dict[tuple[int, int], int] = {}
-    for at in np.flatnonzero(_differ(evidence, evidence.call(x), once)):
+    for at in np.flatnonzero(differ(evidence.fmt, evidence.call(x), once)):
         now = _same_call(evidence, int(x[at]))
-        if len(now) and _differ(evidence, now, np.full_like(now, once[at])).all():
+        if len(now) and differ(evidence.fmt, now, np.full_like(now, once[at])).all():
             found[int(x[at]), int(once[at])] = int(now[0])
     return found
 
@@ -90,7 +81,3 @@ def _same_call(evidence: Evidence, x_bits: int) -> np.ndarray:
         return np.array([], evidence.fmt.uint)
     x = chunk.x_bits()[chunk.order()]
     return np.asarray(evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits])
-
-
-def _differ(evidence: Evidence, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.asarray((one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other)))

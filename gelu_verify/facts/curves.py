@@ -58,8 +58,3 @@ JETS: dict[str, Jet] = {name: jet_of(f) for name, f in FORMULAS.items()}
 def value(name: str, x: Ball) -> Ball:
     """f at a ball."""
     return FORMULAS[name](x)
-
-
-def cauchy_unit(x: Series) -> Series:
-    """x P(C <= x)."""
-    return x * (flint.arb(1) / 2 + x.atan() / flint.arb.pi())

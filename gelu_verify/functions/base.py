@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms, fraction
 from .limits import POLES, Limit, bits_of, bounds_of, check_limit
-from .parameters import Parameter, base_name, checked_values, split_name
+from .parameters import Parameter, all_times, base_name, checked_values, split_name, times
 
 Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
@@ -192,6 +192,15 @@ class Function:
         """Whether f(x) is a number: not at infinities, NaN and a pole, and not outside of the domain."""
         pole = self.has_pole_at_zero and fmt.magnitude(x_bits) == 0
         return fmt.is_finite(x_bits) and not pole and self.is_defined(fmt, x_bits)
+
+    def stretched(self, factor: Fraction, **facts: Any) -> Function:
+        """This shape with every x `factor` times as large; `facts` are those that do not follow from that.
+
+        How far it is from another function does not, and so is not said.
+        """
+        landmarks = {label: times(text, factor) for label, text in self.landmarks.items() if "farthest" not in label}
+        turns = all_times(self.turning_points, factor)
+        return replace(self, landmarks=landmarks, turning_points=turns, constants=(), approximates=None, **facts)
 
     def limit(self, fmt: Format, x_bits: int) -> Limit:
         """What is stated of f at a zero or an infinity, or at a finite x outside of its domain."""

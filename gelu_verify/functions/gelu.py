@@ -93,14 +93,7 @@ def _gelu(values: Values) -> Function:
     if mu:
         bare = replace(_GELU, landmarks=_around(values), constants=(), turning_points=None, lower=None)
         return replace(bare, terms=terms, slope_at_zero=None)
-    return replace(
-        _GELU,
-        terms=terms,
-        constants=(),
-        landmarks={label: times(text, sigma) for label, text in _GELU.landmarks.items()},
-        turning_points=all_times(_GELU.turning_points, sigma),
-        lower=times(_GELU.lower or "0", sigma),
-    )
+    return _GELU.stretched(sigma, terms=terms, lower=times(_GELU.lower or "0", sigma))
 
 
 def _gelu_grad(values: Values) -> Function:
@@ -110,13 +103,7 @@ def _gelu_grad(values: Values) -> Function:
     if mu:
         bare = replace(_GELU_GRAD, landmarks=_around(values), constants=(), turning_points=None, lower=None, upper=None)
         return replace(bare, terms=terms, at_zero=_scaled_gauss.normal_limit(-mu / sigma))
-    return replace(
-        _GELU_GRAD,
-        terms=terms,
-        constants=(),
-        landmarks={label: times(text, sigma) for label, text in _GELU_GRAD.landmarks.items()},
-        turning_points=all_times(_GELU_GRAD.turning_points, sigma),
-    )
+    return _GELU_GRAD.stretched(sigma, terms=terms)
 
 
 def _by_mu(values: Values) -> Function:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError, one_of
+from ..formats import hex_text
 
 MOST_CHARACTERS = 400  # of a number: a fraction of float64 numbers has 700 digits at most, and nobody types those
 MOST_BITS = 10_000  # of a numerator or denominator: the exponent of a hex float has four digits
@@ -109,11 +110,7 @@ def exact_text(value: Fraction) -> str:
         text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
         return f"-{text}" if value < 0 else text
     if denominator >> twos == 1:
-        m, e = abs(value.numerator), -twos
-        e, m = e + (m & -m).bit_length() - 1, m >> ((m & -m).bit_length() - 1)
-        shift = m.bit_length() - 1
-        rest = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0").rstrip("0") if shift else ""
-        return f"{'-' if value < 0 else ''}0x1{'.' + rest if rest else ''}p{e + shift:+d}"
+        return f"{'-' if value < 0 else ''}{hex_text(abs(value.numerator), -twos)}"
     return f"{value.numerator}/{denominator}"
 
 

@@ -11,7 +11,7 @@ from ._gauss import square
 from ._scaled_gauss import ratio
 from .base import Function, Values
 from .enclosures import ZERO, Enclosure, Interval, Terms
-from .parameters import BETA, all_times, times
+from .parameters import BETA, times
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
@@ -41,31 +41,13 @@ def _slope(beta: Fraction) -> _logistic.Slope:
 def _silu(values: Values) -> Function:
     """silu(beta x)/beta: its facts are those of silu, scaled."""
     wide = 1 / values["beta"]
-    return replace(
-        _SILU,
-        terms=_logistic.scaled(_slope(values["beta"])),
-        approximates=None,
-        landmarks=_scaled_landmarks(_SILU, wide),
-        turning_points=all_times(_SILU.turning_points, wide),
-        lower=times(_SILU.lower or "0", wide),
-    )
+    terms = _logistic.scaled(_slope(values["beta"]))
+    return _SILU.stretched(wide, terms=terms, lower=times(_SILU.lower or "0", wide))
 
 
 def _silu_grad(values: Values) -> Function:
     """silu'(beta x)."""
-    wide = 1 / values["beta"]
-    return replace(
-        _SILU_GRAD,
-        terms=_logistic.scaled_grad(_slope(values["beta"])),
-        approximates=None,
-        landmarks=_scaled_landmarks(_SILU_GRAD, wide),
-        turning_points=all_times(_SILU_GRAD.turning_points, wide),
-    )
-
-
-def _scaled_landmarks(function: Function, factor: Fraction) -> dict[str, str]:
-    """Those of the shape: where it is farthest from gelu does not scale."""
-    return {label: times(text, factor) for label, text in function.landmarks.items() if "farthest" not in label}
+    return _SILU_GRAD.stretched(1 / values["beta"], terms=_logistic.scaled_grad(_slope(values["beta"])))
 
 
 def _by_beta(values: Values) -> Function:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import shutil
 from typing import Any
 
 from ..commands import output_of
+from ..errors import TargetUnavailable
+from . import nvcc
 
 DRIVER = "libcuda.so.1"
 # What decides results or speed, as `nvidia-smi --help-query-gpu` names it, with our name and unit.
@@ -81,6 +82,7 @@ def why_no_device() -> str:
 
 def nvcc_release() -> str | None:
     """The version of the compiler: its mathematical library is what kernels are compiled with."""
-    nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
-    found = re.search(r"release [\d.]+, V([\d.]+)", output_of(nvcc, "--version") or "") if nvcc else None
-    return found[1] if found else None
+    try:
+        return nvcc.release()
+    except TargetUnavailable:
+        return None

@@ -8,12 +8,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..atomic_files import made_once
 from ..errors import TargetUnavailable, UsageError
 from ..paths import cache_folder, resource
 
@@ -22,9 +22,8 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")  # that every source must 
 STRICT = ("-Werror", "all-warnings")
 _BUILD = re.compile(r"^// build(?: (?P<suffix>\S+))?:(?P<flags>.*)$", re.MULTILINE)
 _INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.MULTILINE)
-_LINE_MARKER = re.compile(
-    r'^#(line)? ?\d+ ".*\n', re.MULTILINE
-)  # the place of a line, which does not change its content
+# The place of a line, which does not change its content.
+_LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -102,12 +101,7 @@ def _cached(source: Path, flags: Sequence[str], options: Sequence[str], suffix: 
     for part in (preprocessed if keep_lines else _LINE_MARKER.sub("", preprocessed), version, *flags, *options):
         digest.update(part.encode() + b"\0")
     place = cache_folder() / f"{digest.hexdigest()[:32]}.{suffix}"
-    if not place.exists():
-        with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-            made = Path(scratch) / place.name
-            _run(source, [*nvcc, *options, *flags, str(source), "-o", str(made)])
-            os.replace(made, place)  # whole or not at all, while other processes compile the same
-    return place
+    return made_once(place, lambda made: _run(source, [*nvcc, *options, *flags, str(source), "-o", str(made)]))
 
 
 def code_for(architectures: Sequence[str]) -> list[str]:

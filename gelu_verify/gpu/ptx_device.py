@@ -13,7 +13,6 @@ from .cuda import CudaKernel, CudaModule, Device
 from .ptx_driver import EXECUTOR, Driver
 
 ARCHITECTURE = "sm_90"
-APPROXIMATIONS = ("lowest", "nearest", "highest")  # of the values that the bound of an approximation allows
 
 
 class PtxDevice(Device):

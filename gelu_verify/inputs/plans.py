@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -263,19 +263,25 @@ def _explicit_chunks(dtype: str, seed: int, explicit: np.ndarray, length: int) -
 
 
 def _spans(fmt: Format, ranges: Sequence[tuple[int, int] | str]) -> Spans:
-    """Ranges as ordinal spans: sorted, joined where they touch."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(span for item in ranges for span in _range(fmt, item)):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(last, joined[-1][1])
-        else:
-            joined.append((first, last))
+    """Ranges as ordinal spans."""
+    joined = joined_spans(span for item in ranges for span in _range(fmt, item))
     size = sum(last - first + 1 for first, last in joined)
     if size > MOST:
         raise UsageError(
             f"the ranges have {size:,} inputs, which take {_duration(size / RATE)} at {RATE / 1e6:g} million a second "
             f"(accepted: up to {MOST:,}; without ranges, a plan samples the whole of a dtype)"
         )
+    return joined
+
+
+def joined_spans(spans: Iterable[tuple[int, int]]) -> Spans:
+    """Spans, ascending, joined where they touch or overlap."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
     return tuple(joined)
 
 

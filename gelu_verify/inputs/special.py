@@ -95,6 +95,6 @@ def fixed_bits(function: str, dtype: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-def normal_bits(dtype: str, n: int, seed: int, scale: float = 2.0) -> np.ndarray:
+def normal_bits(dtype: str, n: int, scale: float = 2.0) -> np.ndarray:
     """Bits of normal(0, scale) numbers, which all callers share; of more of them these are the first."""
-    return np.random.default_rng(seed).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
+    return np.random.default_rng(0).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)

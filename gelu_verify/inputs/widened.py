@@ -13,7 +13,7 @@ import numpy as np
 
 from ..formats import Format, get_format
 from ..functions import Function, get_function
-from .plans import CHUNK, Chunk, Plan, SpanChunks, Spans, core
+from .plans import CHUNK, Chunk, Plan, SpanChunks, Spans, core, joined_spans
 
 BUCKET = 1 << 16  # inputs of a bucket of a 32-bit dtype
 MANY = CHUNK // BUCKET  # buckets of a long chunk: there are two lengths only, because some frameworks compile for each
@@ -39,7 +39,7 @@ def _runs(buckets: Sequence[int], many: int) -> Iterator[tuple[int, int]]:
 
 def widened(plan: Plan, calls: Sequence[Chunk], steps: int) -> Plan:
     """`plan` with the inputs of those calls: of whole buckets, or explicit ones that the plan does not have."""
-    whole = _joined((chunk.first, chunk.first + chunk.size - 1) for chunk in calls if chunk.explicit is None)
+    whole = joined_spans((chunk.first, chunk.first + chunk.size - 1) for chunk in calls if chunk.explicit is None)
     more = [chunk.explicit for chunk in calls if chunk.explicit is not None]
     own = [chunk.explicit for chunk in plan.chunks if chunk.explicit is not None]
     explicit = np.sort(np.concatenate([*own, *more]))
@@ -64,17 +64,6 @@ def outside(explicit: np.ndarray, whole: Spans, length: int) -> list[np.ndarray]
     explicit, place = explicit[~inside], place[~inside]
     parts = np.split(explicit, np.flatnonzero(np.diff(place)) + 1) if len(explicit) else []
     return [part[start : start + length] for part in parts for start in range(0, len(part), length)]
-
-
-def _joined(spans: Iterator[tuple[int, int]]) -> Spans:
-    """Spans, ascending, joined where they touch."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if joined and first == joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], last
-        else:
-            joined.append((first, last))
-    return tuple(joined)
 
 
 # ---- how much of a dtype that is -----------------------------------------------------------------

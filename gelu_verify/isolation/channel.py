@@ -25,6 +25,11 @@ def text_of(message: Any) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode()
 
 
+def question(name: str, **arguments: Any) -> bytes:
+    """What a parent asks, as it travels."""
+    return text_of((name, arguments))
+
+
 class Channel:
     """One end of a connection."""
 

@@ -187,7 +187,10 @@ class HostConnection:
                 found = call()
             else:
                 name, arguments = json.loads(question)
-                found = getattr(self, f"do_{name}")(files, **arguments)
+                if name in ("find", "select", "make"):
+                    found = getattr(self._hosted, name)(**arguments)
+                else:
+                    found = getattr(self, f"do_{name}")(files, **arguments)
                 if name == "call":
                     who = arguments["key"], arguments["index"], arguments["dtype"]
                     self._calls[question] = who, found
@@ -230,16 +233,7 @@ class HostConnection:
         if not self._hosted.state.is_connected() or identity(self._channel.socket.fileno()) != self._own:
             raise OSError(EBADF, "the connection was closed")
 
-    # ---- what a parent may ask ----
-
-    def do_find(self, files: list[int], **arguments: Any) -> dict[str, Any]:
-        return self._hosted.find(**arguments)
-
-    def do_select(self, files: list[int], **arguments: Any) -> dict[str, Any]:
-        return self._hosted.select(**arguments)
-
-    def do_make(self, files: list[int], **arguments: Any) -> dict[str, Any]:
-        return self._hosted.make(**arguments)
+    # ---- what a parent may ask, beside what `Hosted` loads ----
 
     def do_connect(self, files: list[int]) -> None:
         connection = HostConnection(Channel(socket.socket(fileno=files[0])), self._hosted)

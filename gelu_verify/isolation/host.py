@@ -7,7 +7,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..errors import TargetFailure
 from ..formats import Format
 from ..own_faults import OwnFault
 from ..targets.kinds import BUILDS
-from .channel import Channel
+from .channel import Channel, question
 from .limits import FIRST, LOADING, Limits, Patience
 from .memory import ArrayPlace, GuardLayout, SharedMemory
 from .process import POLL, Child, Death, Died
@@ -93,7 +93,7 @@ class ChildConnection:
 
     def _grown(self, nbytes: int) -> SharedMemory:
         memory = SharedMemory(nbytes)
-        reply = self.child.ask(self.channel, "share", LOADING, (memory.file,), capacity=memory.capacity)
+        reply = self.child.ask(self.channel, question("share", capacity=memory.capacity), LOADING, (memory.file,))
         memory.close_file()
         if "failure" in reply:
             raise Died(self.child.exhausted(reply["failure"]), True)
@@ -105,11 +105,6 @@ class ChildConnection:
         self.layout = GuardLayout(base, guard, memory.capacity)
         self.child.layouts.append(self.layout)
         return memory
-
-    def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
-        """The reply to one question; raises Died."""
-        reply: dict[str, Any] = self.child.ask(self.channel, name, seconds, **arguments)
-        return reply
 
 
 @dataclass(frozen=True)
@@ -184,10 +179,8 @@ class Host:
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
             one = self.limits.of_first_call if loading.question == "select" else max(FIRST, self.limits.of_first_call)
-            reply = child.ask(
-                child.control, loading.question, LOADING, of_one_call=one, of_import=self.limits.of_import,
-                key=key, **loading.arguments,
-            )  # fmt: skip
+            asked = question(loading.question, key=key, **loading.arguments)
+            reply = child.ask(child.control, asked, LOADING, of_one_call=one, of_import=self.limits.of_import)
         except Died as died:
             self.discard(child)
             raise _lost_while_loading(self.label, died.death) from None
@@ -239,19 +232,22 @@ class Host:
                 child = self._living()
         return found
 
-    def ask_main_thread(
-        self, connection: ChildConnection, name: str, seconds: float, **arguments: Any
+    def ask(
+        self, connection: ChildConnection, asked: bytes, seconds: float, of_one_call: float, on_main_thread: bool
     ) -> dict[str, Any]:
-        """As `ChildConnection.ask`, of the child's main thread, which else loads and connects."""
-        with self._lock:
-            reply: dict[str, Any] = connection.child.ask(connection.child.control, name, seconds, **arguments)
+        """The reply to one question, of this thread's connection, or of the main thread, which else loads and connects;
+        raises Died."""
+        child = connection.child
+        with self._lock if on_main_thread else nullcontext():
+            channel = child.control if on_main_thread else connection.channel
+            reply: dict[str, Any] = child.ask(channel, asked, seconds, of_one_call=of_one_call)
         return reply
 
     def _connected(self, child: Child) -> ChildConnection:
         channel, theirs = Channel.pair(POLL)
         child.channels.add(channel)
         with self._lock, theirs:
-            child.ask(child.control, "connect", LOADING, (theirs.fileno(),))
+            child.ask(child.control, question("connect"), LOADING, (theirs.fileno(),))
         return ChildConnection(child, channel)
 
 

@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from ..work.process import ChildProcess, died_of, last_line
-from .channel import Channel, Closed, text_of
+from .channel import Channel, Closed
 from .memory import PAGE, GuardLayout
 from .printed import SIZE
 
@@ -123,27 +123,15 @@ class Child:
     def ask(
         self,
         channel: Channel,
-        name: str,
+        question: bytes,
         seconds: float,
         files: tuple[int, ...] = (),
         of_one_call: float = inf,
         of_import: float = inf,
-        **arguments: Any,
     ) -> Any:
         """The reply to one question; raises Died when there is none in that time, when one of the calls that are made
         meanwhile takes longer than `of_one_call`, an import longer than `of_import`, or when the memory limit is
         passed."""
-        return self.ask_text(channel, text_of((name, arguments)), seconds, files, (of_one_call, of_import))
-
-    def ask_text(
-        self,
-        channel: Channel,
-        question: bytes,
-        seconds: float,
-        files: tuple[int, ...] = (),
-        of_one: tuple[float, float] = (inf, inf),
-    ) -> Any:
-        """As `ask`, of a question that is written already."""
         try:
             channel.send(question, files)
             end = monotonic() + seconds
@@ -151,7 +139,7 @@ class Child:
                 try:
                     reply = channel.receive()
                 except BlockingIOError:
-                    self._look(end, seconds, *of_one)
+                    self._look(end, seconds, of_one_call, of_import)
                     continue
                 if monotonic() >= self._looked + POLL:
                     self._look_at_memory()

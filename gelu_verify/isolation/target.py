@@ -17,21 +17,20 @@ from ..gpu.faults import is_broken
 from ..own_faults import OwnFault
 from ..targets.base import T, Target
 from ..targets.extra_outputs import differences, differences_from_json, report
-from .channel import text_of
-from .host import ChildConnection, Host, TargetCase
+from .channel import question
+from .host import Host, TargetCase
 from .memory import ArrayPlace
 from .process import Child, Death, Died
 
 SMALL = 1024  # inputs: a call with fewer is made at both ends of the memory and twice, because that costs little
 PROBE = 257  # inputs of the call before the first large one, as many as a check's: some frameworks compile per shape
 AGAIN = 64  # of so many larger calls, one is
-Ask = Callable[..., dict[str, Any]]  # as Connection.ask
 
 
 @lru_cache(maxsize=1024)
 def _call_text(key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool) -> bytes:
     """The question that is asked most."""
-    return text_of(("call", {"key": key, "index": index, "dtype": dtype, "n": n, "at_start": at_start, "twice": twice}))
+    return question("call", key=key, index=index, dtype=dtype, n=n, at_start=at_start, twice=twice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,31 +81,32 @@ class IsolatedTarget(Target):
 
     def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """In the child; the arguments, and what it returns, cross as JSON."""
-        return self._applied(ChildConnection.ask, calls, function, arguments, options)
+        return self._applied(False, calls, function, arguments, options)
 
     def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         try:
-            return self._applied(self.host.ask_main_thread, 1, function, arguments, {})
+            return self._applied(True, 1, function, arguments, {})
         except TargetFailure as failure:
             failure.args = (f"{failure}, on the main thread of its process",)
             raise
 
     def _applied(
-        self, ask: Ask, calls: int | None, function: Callable[..., T], arguments: Sequence[Any], options: dict[str, Any]
-    ) -> T:
+        self, on_main_thread: bool, calls: int | None, function: Callable[..., T], arguments: Sequence[Any],
+        options: dict[str, Any],
+    ) -> T:  # fmt: skip
         case = self.host.case(self.key, self.index, arguments[0])
         seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
-        call = {
-            "of_one_call": case.patience.of_one_call, "key": self.key, "index": self.index,
-            "function": f"{function.__module__}:{function.__qualname__}", "arguments": arguments, "options": options,
-        }  # fmt: skip
-        value: T = self._survived(case, lambda: self._asked(ask, seconds, call), np.empty(0))
-        return value
+        name = f"{function.__module__}:{function.__qualname__}"
+        asked = question("apply", key=self.key, index=self.index, function=name, arguments=arguments, options=options)
+        one = case.patience.of_one_call
 
-    def _asked(self, ask: Ask, seconds: float, call: dict[str, Any]) -> Any:
-        connection = self.host.connection()
-        connection.child.served.add((self.key, self.index))
-        return self._value(ask(connection, "apply", seconds, **call), connection.child)
+        def call() -> Any:
+            connection = self.host.connection()
+            connection.child.served.add((self.key, self.index))
+            return self._value(self.host.ask(connection, asked, seconds, one, on_main_thread), connection.child)
+
+        value: T = self._survived(case, call, np.empty(0))
+        return value
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As of every target; the outputs lie in shared memory until this thread's next call."""
@@ -186,8 +186,8 @@ class IsolatedTarget(Target):
             inputs[:] = x_bits
         connection.child.served.add((self.key, self.index))
         start = perf_counter()
-        question = _call_text(self.key, self.index, fmt.name, n, at_start, twice)
-        reply = connection.child.ask_text(connection.channel, question, case.patience.seconds(n))
+        asked = _call_text(self.key, self.index, fmt.name, n, at_start, twice)
+        reply = connection.child.ask(connection.channel, asked, case.patience.seconds(n))
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)

@@ -22,14 +22,8 @@ from ..records.beside import joined, judged, part, with_outputs
 from ..records.bucket_errors import Output
 from ..records.parts import Beside
 
-OF_FACTS = (
-    "finite",
-    "nan",
-    "range",
-    "sign",
-    "tail_zero",
-    "zero_sign",
-)  # checks that look at nothing but the facts of a table
+# Checks that look at nothing but the facts of a table.
+OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero", "zero_sign")
 NOTHING = Span(0, 0, 0, 0, 0, True), Span(0, 0, 0, 0, 0, True)
 Chosen = list[int]  # places in the candidates
 MOST = 6  # outputs that are looked for one by one: each takes some ten evaluations of all measures
@@ -184,13 +178,11 @@ def _measures(evidence: Evidence, table: Table) -> Any:
     found = Accuracy.of_errors(table, evidence.function, is_whole, evidence.table)
     spans = [(side.count > 0, side.x_bits, side.is_all) for side in (*found.nonfinite, found.zeros)]
     interval = found.range and (found.range.low_bits, found.range.high_bits, found.range.exception_x_bits)
-    accuracy = (
-        replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None, incorrect=not found.correct),
-        interval,
-    )  # without counts
+    without_counts = replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None, incorrect=not found.correct)
     largest = None if worst is None else float(table.columns["max_error"][worst])
     statuses = [_finding(replace(evidence, table=table), name).status for name in OF_FACTS]
-    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, facts.zero_sign, statuses
+    keys = facts.nonfinite, facts.wrong_sign, facts.zero_from, facts.zero_sign
+    return (without_counts, interval), spans, largest, *keys, statuses
 
 
 def _recorded(evidence: Evidence, outputs: Outcome, k: int, where: str) -> Beside:

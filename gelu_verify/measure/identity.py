@@ -21,14 +21,15 @@ import numpy as np
 
 from .. import plugins
 from ..errors import TargetFailure
-from ..formats import from_ordinals, get_format, is_nan, texts_apart, value_text
+from ..formats import differ, from_ordinals, get_format, is_nan, texts_apart, value_text
 from ..inputs.plans import Plan, make_plan
 from ..isolation.target import PROBE
 from ..machine import FAMILIES, PACKAGES, machine, versions
 from ..targets import Target
-from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differ, differences
+from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
 from ..work.journal import Facts
 from ..work.packing import compressed, uncompressed
+from .parts import differences_of, places_of
 
 PROCESSOR = ("processor", "instruction sets")
 LATER = ("report", "service", "cli", "ci", "gate", "compare", "__pycache__")  # folders of code that changes no result
@@ -164,29 +165,21 @@ class ProbeOutputs:
 
     def packed(self) -> bytes:
         """The bytes that `unpacked` reads."""
+        arrays = {"x": self.x, "outputs": self.outputs}
         fields = {
             "dtype": self.dtype,
             "length": self.length,
             "failure": self.failure,
-            "where": [each.where for each in self.differences],
+            "where": places_of(self.differences, arrays),
         }
-        arrays = {"x": self.x, "outputs": self.outputs}
-        for index, each in enumerate(self.differences):
-            arrays |= {f"{index}.{name}": getattr(each, name) for name in _OF_DIFFERENCES}
         return compressed(fields, arrays)
 
     @classmethod
     def unpacked(cls, content: bytes) -> ProbeOutputs:
         """What `packed` wrote."""
         fields, arrays = uncompressed(content)
-        found = tuple(
-            Differences._make([*(arrays[f"{index}.{name}"] for name in _OF_DIFFERENCES), tuple(where)])
-            for index, where in enumerate(fields["where"])
-        )
+        found = differences_of(fields["where"], arrays)
         return cls(fields["dtype"], arrays["x"], arrays["outputs"], fields["length"], found, fields["failure"])
-
-
-_OF_DIFFERENCES = ("x", "first", "second", "at")
 
 
 def another(name: str, there: ProbeOutputs, here: ProbeOutputs) -> str:

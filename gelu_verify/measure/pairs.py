@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..formats import get_format, is_nan
+from ..formats import differ, get_format
 from ..isa import split_level
 from ..records.parts import Pair, PairWitness
 from ..records.result import Record, Result
@@ -63,15 +63,15 @@ def _compared(first: _Path, other: _Path) -> Pair:
     fmt = get_format(other.record.dtype)
     x, here, there = np.intersect1d(first.samples[:, 0], other.samples[:, 0], return_indices=True)
     one, two = first.samples[here, 1], other.samples[there, 1]
-    differ = np.flatnonzero((one != two) & ~(is_nan(fmt, one) & is_nan(fmt, two)))
+    places = np.flatnonzero(differ(fmt, one, two))
     target, max_ulp = first.record.target, first.record.max_ulp
     alike = _all_alike(first.record, other.record)
-    if not len(differ):
+    if not len(places):
         return Pair(target, len(x), 0, 0, None, max_ulp, alike)
-    away = [abs(fmt.rank(int(a)) - fmt.rank(int(b))) for a, b in zip(one[differ], two[differ], strict=True)]
-    worst = int(differ[int(np.argmax(away))])
+    away = [abs(fmt.rank(int(a)) - fmt.rank(int(b))) for a, b in zip(one[places], two[places], strict=True)]
+    worst = int(places[int(np.argmax(away))])
     witness = PairWitness(*(fmt.bits_text(int(array[worst])) for array in (x, two, one)))
-    return Pair(target, len(x), len(differ), max(away), witness, max_ulp, alike)
+    return Pair(target, len(x), len(places), max(away), witness, max_ulp, alike)
 
 
 def _all_alike(first: Record, other: Record) -> bool | None:

@@ -6,7 +6,7 @@ in them is executed when they are read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,9 +76,7 @@ def packed(part: Part) -> bytes:
     arrays: dict[str, np.ndarray] = {}
     if part.table is not None:
         fields["table"], arrays = parts_of_table(part.table)
-    fields["differences"] = [list(each.where) for each in part.differences]
-    for index, each in enumerate(part.differences):
-        arrays |= {f"{index}.{name}": getattr(each, name) for name in ("x", "first", "second", "at")}
+    fields["differences"] = places_of(part.differences, arrays)
     if part.outputs is not None:
         arrays["outputs"] = part.outputs
     fields["failures"] = [failure_fields(each, name, arrays) for name, each in _failures(part)]
@@ -89,22 +87,36 @@ def unpacked(content: bytes) -> Part:
     """The part that `packed` wrote."""
     fields, arrays = uncompressed(content)
     found = {each["name"]: failure_of(each, arrays) for each in fields["failures"]}
-    differences = [
-        Differences._make([*(arrays[f"{index}.{name}"] for name in ("x", "first", "second", "at")), tuple(where)])
-        for index, where in enumerate(fields["differences"])
-    ]
     return Part(
         first=fields["first"],
         end=fields["end"],
         table=table_of_parts(fields["table"], arrays) if "table" in fields else None,
         target_s=fields["target_s"],
         seconds=fields["seconds"],
-        differences=tuple(differences),
+        differences=differences_of(fields["differences"], arrays),
         failure=found.pop("failure", None),
         noted=tuple(found.values()),
         worker=fields["worker"],
         outputs=arrays.get("outputs"),
     )
+
+
+def places_of(differences: Sequence[Differences], arrays: dict[str, np.ndarray]) -> list[tuple[str, str]]:
+    """Where outputs differ, as JSON has it; the inputs and outputs are added to `arrays`."""
+    for index, each in enumerate(differences):
+        arrays |= {f"{index}.{name}": getattr(each, name) for name in _OF_DIFFERENCES}
+    return [each.where for each in differences]
+
+
+def differences_of(places: Sequence[Sequence[str]], arrays: Mapping[str, np.ndarray]) -> tuple[Differences, ...]:
+    """The differences that `places_of` described."""
+    return tuple(
+        Differences._make([*(arrays[f"{index}.{name}"] for name in _OF_DIFFERENCES), tuple(where)])
+        for index, where in enumerate(places)
+    )
+
+
+_OF_DIFFERENCES = ("x", "first", "second", "at")
 
 
 def _failures(part: Part) -> list[tuple[str, TargetFailure]]:

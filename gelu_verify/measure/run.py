@@ -21,8 +21,8 @@ from ..records.parts import SweepTime, Throughput
 from ..records.result import Record, Result
 from ..records.schema import check_measured
 from ..records.serialize import from_json
-from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
-from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
+from ..speed.cache_levels import measure_sizes
+from ..speed.throughput import BUDGET, measure, outputs_from_json
 from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
@@ -170,11 +170,11 @@ def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throu
             got = target.evaluate(dtype, x)  # what hangs shall hang within its limit
         others.differences.extend(found)
         others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
-        quick = target.apply(measure_and_watch, dtype, budget=budget)
+        quick = target.apply(measure, dtype, budget=budget)
         outputs_from_json(dtype, quick["outputs"], others)
         if not sizes:
             return from_json(Throughput, quick["throughput"])
-        full = target.apply(measure_and_watch_sizes, dtype)
+        full = target.apply(measure_sizes, dtype)
         outputs_from_json(dtype, full["outputs"], others)
         return from_json(Throughput, {**quick["throughput"], "sizes": full["sizes"]})
     except TargetFailure as failure:

@@ -8,10 +8,10 @@ import platform
 import shlex
 import shutil
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 
+from ..atomic_files import made_once
 from ..errors import TargetUnavailable, UsageError
 from ..paths import cache_folder, resource
 
@@ -53,17 +53,15 @@ def _identity() -> bytes:
 
 def built(code: str) -> Path:
     """The library of a kernel's C++, from the cache or compiled now."""
-    command = compiler()
     name = hashlib.sha256(_identity() + code.encode()).hexdigest()[:32]
-    place = cache_folder() / f"ptx-{name}.so"
-    if not place.exists():
-        with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-            source, made = Path(scratch) / "kernel.cc", Path(scratch) / place.name
-            source.write_text(code, encoding="utf-8")
-            words = [*command, f"-I{resource('src/ptx')}", str(source), "-o", str(made)]
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-            if done.returncode:
-                first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
-                raise UsageError(f"the C++ of a kernel does not compile: {first}")
-            os.replace(made, place)  # whole or not at all, while other processes compile the same
-    return place
+
+    def compile_to(made: Path) -> None:
+        source = made.with_name("kernel.cc")
+        source.write_text(code, encoding="utf-8")
+        words = [*compiler(), f"-I{resource('src/ptx')}", str(source), "-o", str(made)]
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
+            raise UsageError(f"the C++ of a kernel does not compile: {first}")
+
+    return made_once(cache_folder() / f"ptx-{name}.so", compile_to)

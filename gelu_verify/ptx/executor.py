@@ -16,9 +16,8 @@ from .memory import ALLOCATED, BASE, CONSTANT, SIZE, AddressedMemory, OutOfMemor
 from .parse import parse
 from .translate import Translated, translate
 
-APPROXIMATIONS = {"lowest": -1, "nearest": 0, "highest": 1}
+APPROXIMATIONS = {"lowest": -1, "nearest": 0, "highest": 1}  # of the values that the bound of an approximation allows
 MOST_THREADS, MOST_SHARED = 1024, 227 << 10  # of a block, on sm_90
-WARP = 32
 
 
 class KernelFault(Exception):

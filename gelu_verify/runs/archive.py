@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..atomic_files import replace_file, unfinished_folder
-from ..errors import ResultsError, UsageError
+from ..errors import ResultsError, UsageError, cannot
 from .integrity import verified
 from .store import LATEST, MANIFEST, ROOT, Run, content_of, read_run
 
@@ -58,10 +58,8 @@ def export_runs(runs: Iterable[Run], out: Path) -> int:
         parts = [MANIFEST, *(record.buckets for record in run.results if record.buckets)]
         files |= {f"{name}/{part}": run.path / part for part in parts}
     content = (_zip if suffix == ".zip" else _tar_zst)(sorted(files.items()))
-    try:
+    with cannot(f"write {out}"):
         replace_file(out, content)
-    except OSError as error:
-        raise ResultsError(f"cannot write {out}: {error.strerror or error}") from error
     return len(content)
 
 
@@ -102,7 +100,7 @@ def import_runs(archive: Path, root: Path = ROOT) -> tuple[list[Path], list[Path
     ResultsError : it is not such an archive, or a run in it is not whole
     """
     suffix_of(archive)
-    with _writing(archive, root):
+    with cannot(f"import {archive} into {root}"):
         root.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(root) as work:
             names = _unpacked(archive, work)
@@ -115,15 +113,6 @@ def import_runs(archive: Path, root: Path = ROOT) -> tuple[list[Path], list[Path
             for place in added:
                 (work / place.name).rename(place)
     return added, there
-
-
-@contextlib.contextmanager
-def _writing(archive: Path, root: Path) -> Iterator[None]:
-    """An OSError as one line that names both."""
-    try:
-        yield
-    except OSError as error:
-        raise ResultsError(f"cannot import {archive} into {root}: {error.strerror or error}") from error
 
 
 def _read(place: Path, archive: Path) -> Run:
@@ -161,7 +150,7 @@ def _unpacked(archive: Path, work: Path) -> list[str]:
             if place.exists():
                 raise ResultsError(f"{archive} has {name} twice")
             content = stream.read(size)
-            with _writing(archive, work.parent):
+            with cannot(f"import {archive} into {work.parent}"):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content)
             names.add(match["run"])

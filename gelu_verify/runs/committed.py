@@ -81,7 +81,7 @@ def _folded_result(run: Run, index: int, contents: dict[str, bytes]) -> Record:
         return record
     name = f"buckets/{index:03d}.parquet"
     contents[name] = _parquet(folded(run.table(index), record.dtype), record)
-    return replace(record, buckets=name, sha256=_hash(contents[name]))
+    return replace(record, buckets=name, sha256=hashlib.sha256(contents[name]).hexdigest())
 
 
 def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
@@ -107,10 +107,6 @@ def _parquet(table: pd.DataFrame, record: Record) -> bytes:
         bare, buffer, compression="zstd", write_statistics=False, use_dictionary=plain, column_encoding=coded,
     )  # fmt: skip
     return buffer.getvalue()
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 # ---- reading -------------------------------------------------------------------------------------

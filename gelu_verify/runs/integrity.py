@@ -37,12 +37,8 @@ if TYPE_CHECKING:
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
 FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float"}  # of a committed run
 CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
-COUNTED = {
-    "finite": "nonfinite",
-    "sign": "wrong_sign",
-    "monotone": "rises",
-    "zero_sign": "zero_sign",
-}  # checks that fail where one is counted
+# Checks that fail where one is counted.
+COUNTED = {"finite": "nonfinite", "sign": "wrong_sign", "monotone": "rises", "zero_sign": "zero_sign"}
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
 
 

@@ -8,8 +8,7 @@ implementations once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from ..measure.request import Request
 from ..measure.sweep import is_judged_on_device, sweep_part
 from ..speed.throughput import one_thread_each
 from ..work.executors import opening
-from ..work.journal import Facts, Journal, contents, differing
+from ..work.journal import Contents, Journal, contents, differing
 from ..work.journals import FILE
 from ..work.observer import SILENT, Observer
 from .journals import ALL, facts, journal_of_run, request_of
@@ -100,15 +99,6 @@ def _measure(
 # ---- joining -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part that can be read: its facts, and its records by job."""
-
-    path: Path
-    facts: Facts
-    records: Mapping[str, Sequence[tuple[int, bytes]]]
-
-
 def merge_parts(
     paths: Sequence[Path],
     out: Path | None,
@@ -127,12 +117,12 @@ def merge_parts(
     first = parts[0]
     for other in parts[1:]:
         if reason := differing(first.facts, other.facts, apart_from=APART):
-            raise ResultsError(f"{other.path} does not belong to {first.path}: {reason}")
+            raise ResultsError(f"{other.folder} does not belong to {first.folder}: {reason}")
 
     def fill(journal: Journal | None, jobs: Sequence[Job]) -> None:
         here = facts(request, jobs)
         if reason := differing(first.facts, here, apart_from=APART):
-            raise ResultsError(f"{first.path} cannot be continued here: {reason}")
+            raise ResultsError(f"{first.folder} cannot be continued here: {reason}")
         if journal is None:
             raise ResultsError("the parts cannot be joined without a journal")
         for job in jobs:
@@ -154,7 +144,7 @@ def request_of_part(folder: Path) -> Request:
     return request_of(_read(folder).facts)
 
 
-def _read(folder: Path) -> _Part:
+def _read(folder: Path) -> Contents:
     """A part, wholly; ResultsError where it is none, truncated or damaged."""
     found = contents(folder / FILE)
     if found is None or found.facts.get("chunks", ALL) == ALL:
@@ -163,12 +153,12 @@ def _read(folder: Path) -> _Part:
         raise ResultsError(f"{folder} is damaged: {found.damaged[0]}")
     if not found.is_whole:
         raise ResultsError(f"{folder} is truncated: its last record is missing")
-    return _Part(folder, found.facts, found.records)
+    return found
 
 
-def _check_complete(key: str, chunks: int, parts: Sequence[_Part]) -> None:
+def _check_complete(key: str, chunks: int, parts: Sequence[Contents]) -> None:
     """ResultsError where a chunk of a job is in two parts, or in none."""
-    spans = sorted((first, end, str(part.path)) for part in parts for first, end in _spans_in(part, key))
+    spans = sorted((first, end, str(part.folder)) for part in parts for first, end in _spans_in(part, key))
     for (_, end, path), (first, other_end, other) in pairwise([(0, 0, ""), *spans, (chunks, chunks, "")]):
         if first > end:
             raise ResultsError(f"chunks {end}:{first} of {key} are in no part")
@@ -176,13 +166,13 @@ def _check_complete(key: str, chunks: int, parts: Sequence[_Part]) -> None:
             raise ResultsError(f"chunks {first}:{min(end, other_end)} of {key} are in {path} and in {other}")
 
 
-def _check_outputs(job: Job, parts: Sequence[_Part]) -> str:
+def _check_outputs(job: Job, parts: Sequence[Contents]) -> str:
     """ResultsError where parts of a job are of different implementations, or of another one than that which is here.
 
     What to say where that is not certain.
     """
     name = job.target.name
-    known = [(part.path, found) for part in parts if (found := _outputs(part, job.key))]
+    known = [(part.folder, found) for part in parts if (found := _outputs(part, job.key))]
     if not known:
         raise ResultsError(f"no outputs of {name} are kept with the parts")
     first, before = known[0]
@@ -195,12 +185,12 @@ def _check_outputs(job: Job, parts: Sequence[_Part]) -> str:
     return only_by_version(name, before, here)
 
 
-def _outputs(part: _Part, key: str) -> ProbeOutputs | None:
+def _outputs(part: Contents, key: str) -> ProbeOutputs | None:
     """By which the implementation of a job is known."""
     return next((ProbeOutputs.unpacked(content) for _, content in part.records.get(key + OUTPUTS, ())), None)
 
 
-def _spans_in(part: _Part, key: str) -> list[Range]:
+def _spans_in(part: Contents, key: str) -> list[Range]:
     """The chunks of a job that a part has, joined where they touch."""
     joined: list[Range] = []
     for found in sorted(map(_chunks_of, part.records.get(key, ()))):

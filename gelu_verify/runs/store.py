@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic_files import flush_folder, is_free, remove_abandoned, unfinished_folder, write_file
 from ..buckets.table import BITS, WITNESS, Table
-from ..errors import ResultsError
+from ..errors import ResultsError, cannot
 from ..records.result import Record, Result
 from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
@@ -162,10 +162,7 @@ def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Pat
     if out is not None:
         yield out
         return
-    count = 0
-    while True:
-        count += 1
-        yield root / f"{now:%Y%m%dT%H%M%SZ}-{count}"
+    yield from (root / f"{now:%Y%m%dT%H%M%SZ}-{count}" for count in itertools.count(1))
 
 
 def _place(work: Path, names: Iterator[Path]) -> Path:
@@ -254,7 +251,7 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
 # ---- reading -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A stored run: what its manifest says beside the results, the results, and bucket tables when asked for."""
 
@@ -286,12 +283,10 @@ class Run:
 
 def content_of(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
-    try:
+    with cannot(f"read {path}"):
         if path.is_symlink() or not path.is_file():
             raise ResultsError(f"cannot read {path}: {'it is not a file' if path.exists() else 'No such file'}")
         return path.read_bytes()
-    except OSError as error:
-        raise ResultsError(f"cannot read {path}: {error.strerror}") from error
 
 
 def read_run(path: Path | str) -> Run:

@@ -122,7 +122,15 @@ def restored(path: Path, facts: Facts, asked: SearchAsked) -> Restored:
     found = _contents(path)
     if reason := differing(found.facts, _with_asked(facts, asked)):
         raise ResultsError(f"{path} is of another search: {reason} ({INSTEAD})")
-    return _state_of(found, asked)
+    fields, columns = uncompressed(found.records[_STATE][0][1])
+    state = State.start(asked)
+    for name in COLUMNS:
+        setattr(state.intervals, name, columns[name])
+    for name in _PLAIN:
+        value = fields[name]
+        setattr(state, name, tuple(value) if isinstance(value, list) else value)
+    state.places = {cell: WorstInput(**place) for cell, place in fields["places"]}
+    return state, unpacked(found.records[_ANSWERS][0][1]).found, float(fields["seconds"])
 
 
 def _contents(path: Path) -> Contents:
@@ -134,15 +142,3 @@ def _contents(path: Path) -> Contents:
 
 def _with_asked(facts: Facts, asked: SearchAsked) -> Facts:
     return {**{name: str(value) for name, value in asdict(asked).items()}, **facts}
-
-
-def _state_of(found: Contents, asked: SearchAsked) -> Restored:
-    fields, columns = uncompressed(found.records[_STATE][0][1])
-    state = State.start(asked)
-    for name in COLUMNS:
-        setattr(state.intervals, name, columns[name])
-    for name in _PLAIN:
-        value = fields[name]
-        setattr(state, name, tuple(value) if isinstance(value, list) else value)
-    state.places = {cell: WorstInput(**place) for cell, place in fields["places"]}
-    return state, unpacked(found.records[_ANSWERS][0][1]).found, float(fields["seconds"])

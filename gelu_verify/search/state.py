@@ -15,11 +15,8 @@ from ..inputs.plans import core, make_plan
 from .batches import INPUTS, SOURCES, BatchAnswers, CallBatch, Source
 from .intervals import ROUNDED, WHOLE, Intervals, jumps, parts
 
-SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
-    1024,
-    64,
-    256,
-)  # around each seed, each landmark; from each binade, at first
+SEED_INPUTS, LANDMARK_INPUTS = 1024, 64  # around each
+BINADE_INPUTS = 256  # from each, at first
 SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by the jumps in it
 UNIFORM, SHORT, DESCENT, TIES = 6, 2, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
@@ -30,9 +27,8 @@ SAMPLED = 1 << 27  # inputs of a 32-bit dtype that are tried before all of them 
 IN_ORDER = 16  # batches of a round that tries them
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
 CELL_BITS = 8  # a cell is 2^-8 of a binade
-SHORT_LEAST = (
-    -32
-)  # power of two: below, many results of short numbers are so close to ties that only the oracle decides
+# Power of two: below, many results of short numbers are so close to ties that only the oracle decides.
+SHORT_LEAST = -32
 
 
 @dataclass(frozen=True)

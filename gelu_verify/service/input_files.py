@@ -15,6 +15,7 @@ from ..errors import UsageError
 from ..formats import Format
 from ..functions.parameters import exact_text
 from .problems import Problem, bad_request, conflict
+from .tables import parquet_of
 
 PARQUET, CSV, NPY, NPZ, RAW = (
     "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
@@ -128,20 +129,10 @@ def written(
         rows = (f"0x{a:0{digits}x},0x{b:0{digits}x}{more}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True))
         return (",".join(["x_bits", "y_bits", *texts]) + "\n" + "".join(rows)).encode(), CSV
     if kind == "parquet":
-        return _as_parquet(x, y, texts), PARQUET
+        return parquet_of(x, y, texts), PARQUET
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in (("x_bits", x), ("y_bits", y), *((name, np.array(text)) for name, text in texts.items())):
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
     return buffer.getvalue(), NPZ
-
-
-def _as_parquet(x: np.ndarray, y: np.ndarray, texts: Mapping[str, str]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {"x_bits": x, "y_bits": y, **{name: pa.repeat(text, len(x)) for name, text in texts.items()}}
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(columns), buffer, compression="zstd")
-    return buffer.getvalue()

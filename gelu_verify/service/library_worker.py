@@ -80,7 +80,7 @@ class LibraryWorker:
             found = self.cached(function, fmt, x_bits)
             if found is None:
                 with self._time_limit():
-                    found = self._compute(function, fmt, x_bits)
+                    found = self._found(function, fmt, lambda targets: self._rows(targets, function, fmt, x_bits))
                 self._remember((function, fmt.name, x_bits), found)
             return found
 
@@ -104,9 +104,6 @@ class LibraryWorker:
         error = judge(target.function, fmt.name, x_bits, y).error.tolist()
         errors = [each if np.isfinite(each) else None for each in error]
         return {**row, "y_bits": [fmt.bits_text(bits) for bits in y.tolist()], "error_ulp": errors}
-
-    def _compute(self, function: str, fmt: Format, x_bits: int) -> FamilyOutputs:
-        return self._found(function, fmt, lambda targets: self._rows(targets, function, fmt, x_bits))
 
     def _found(
         self, function: str, fmt: Format, rows_of: Callable[[list[Target]], Iterable[dict[str, Any]]]

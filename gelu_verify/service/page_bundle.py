@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
+
+from starlette.responses import Response
 
 from .encoding import json_bytes
 from .tables import catalogue
@@ -25,11 +27,15 @@ _ICON = "assets/icon.svg"
 
 
 @dataclass(frozen=True)
-class BundledPage:
+class Page:
     """A page and its Content-Security-Policy."""
 
     content: bytes
     policy: str
+
+    def response(self, control: str) -> Response:
+        headers = {"Content-Security-Policy": self.policy, "Cache-Control": control}
+        return Response(self.content, headers=headers, media_type=MEDIA_TYPES["html"])
 
 
 @cache
@@ -40,7 +46,7 @@ def assets() -> dict[str, bytes]:
 
 
 @cache
-def index() -> BundledPage:
+def index() -> Page:
     """The page."""
     script, css = bundle("app"), text("page.css")
     icon = base64.b64encode(assets()["icon.svg"]).decode()
@@ -54,13 +60,13 @@ def index() -> BundledPage:
     }.items():
         assert content.count(old) == 1, old
         content = content.replace(old, new)
-    return BundledPage(content.encode(), policy(css, script))
+    return Page(content.encode(), policy(css, script))
 
 
 def policy(css: str, script: str | None = None, frames: str = "'none'") -> str:
     """A policy that allows this style and script, and requests to this server."""
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(css)}; img-src 'self' data:; "
+        f"default-src 'none'; script-src {hash_of(script)}; style-src {hash_of(css)}; img-src 'self' data:; "
         f"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {frames}"
     )
 
@@ -87,5 +93,7 @@ def _as_constant(found: re.Match[str]) -> str:
     return f"const {whole} = ${module};" if whole else f"const {{{names.replace(' as ', ': ')}}} = ${module};"
 
 
-def _hash(content: str | None) -> str:
+@lru_cache(maxsize=8)
+def hash_of(content: str | None) -> str:
+    """A script or style as a policy names it."""
     return "'none'" if content is None else f"'sha256-{base64.b64encode(sha256(content.encode()).digest()).decode()}'"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..atomic_files import is_free
-from ..errors import ResultsError, UsageError
+from ..errors import ResultsError, UsageError, cannot
 from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
@@ -42,14 +42,12 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     if not is_free(folder):
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []
-    try:
+    with cannot(f"write the site to {folder}"):
         for path, content in _files(names, RunRepository(None, runs)):
             file_path = folder / path
             file_path.parent.mkdir(parents=True, exist_ok=True)
             file_path.write_bytes(content)
             written.append(file_path)
-    except OSError as error:
-        raise ResultsError(f"cannot write the site to {folder}: {error.strerror or error}") from error
     return written
 
 

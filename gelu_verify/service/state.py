@@ -14,7 +14,6 @@ from .jobs import JobRegistry
 from .library_pool import LibraryPool
 from .look_up_cache import LookUpCache
 from .oracle_pool import OraclePool
-from .reports import ReportCache
 from .request_log import RequestLog
 from .run_repository import RunRepository
 from .settings import Settings
@@ -40,7 +39,6 @@ class AppState:
         )
         self.runs = RunRepository(self.store, settings.runs)
         self.jobs = JobRegistry(self.limits, settings.jobs_folder)
-        self.reports = ReportCache()
         self.look_ups = LookUpCache(self.limits.look_up_cache_bytes)
         self._tables: tempfile.TemporaryDirectory[str] | None = None
         self.libraries = LibraryPool(settings.families, self.limits, self.metrics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -106,14 +106,24 @@ def _parameters(function: str) -> dict[str, str]:
 
 
 def _parquet(table: ValueTable) -> bytes:
+    metadata = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
+    return parquet_of(table.x_bits, table.y_bits, _parameters(table.function), metadata)
+
+
+def parquet_of(
+    x_bits: np.ndarray, y_bits: np.ndarray, texts: Mapping[str, str], metadata: Mapping[str, str] | None = None
+) -> bytes:
+    """Inputs and results as a Parquet file, with a column of each text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    metadata = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
-    texts = {name: pa.repeat(text, len(table.x_bits)) for name, text in _parameters(table.function).items()}
-    content = pa.table({"x_bits": table.x_bits, "y_bits": table.y_bits, **texts}).replace_schema_metadata(metadata)
+    columns = {
+        "x_bits": x_bits,
+        "y_bits": y_bits,
+        **{name: pa.repeat(text, len(x_bits)) for name, text in texts.items()},
+    }
     buffer = io.BytesIO()
-    pq.write_table(content, buffer, compression="zstd")
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), buffer, compression="zstd")
     return buffer.getvalue()
 
 

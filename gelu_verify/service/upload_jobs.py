@@ -123,14 +123,11 @@ def _verify(jobs: JobRegistry, job: UploadJob, upload: Upload) -> bytes | None:
     buckets = None if result.table is None else parquet_of(result.table, result.record)
     job.run = UnstoredRun(manifest, result.record, None if buckets is None else lambda: buckets)
     if upload.store is not None:
-        job.stored_as = upload.store.add(result, command=repeat, facts=_without_time(upload.facts))
+        facts = {key: value for key, value in upload.facts.items() if key != "created"}  # the store has its own time
+        job.stored_as = upload.store.add(result, command=repeat, facts=facts)
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
         grade=result.record.grade, max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
     return buckets
-
-
-def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in facts.items() if key != "created"}
 
 
 def job_record(job: UploadJob) -> dict[str, Any]:

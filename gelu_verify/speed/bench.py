@@ -86,7 +86,7 @@ def compare(
     case: TimedCase, rivals: Sequence[str], budget: float = BUDGET
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """One row for each rival (docs/json.md), and why a rival has none."""
-    x = inputs(case.dtype, case.n, 0, case.scale)
+    x = inputs(case.dtype, case.n, case.scale)
     sides, paths, missing = {"": _ours(case, x)}, {}, {}
     for rival in rivals:
         try:

@@ -33,8 +33,9 @@ CALLS = 13  # at least: four to warm up, nine that count
 BLOCK = 1 << 20  # inputs; longer arrays repeat them
 
 
-def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[dict[str, Any]]:
-    """One record for each level of the memory and number of threads (docs/json.md, `sizes`).
+def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
+    """As "sizes" one record for each level of the memory and number of threads (docs/json.md, `sizes`), and as
+    "outputs" those of the inputs that all calls repeat.
 
     On all threads only where the target says that several may call it at once.
 
@@ -42,12 +43,6 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     ------
     TargetFailure : the target raised
     """
-    sizes: list[dict[str, Any]] = measure_and_watch(target, dtype, budget)["sizes"]
-    return sizes
-
-
-def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
-    """As `measure_sizes`: "sizes", and as "outputs" those of the inputs that all calls repeat."""
     watched = Watched(target, dtype, BLOCK)
     with failing(target):
         return {"sizes": list(_measured(watched, budget)), "outputs": watched.to_json()}
@@ -69,7 +64,7 @@ def _expected(target: Target, dtype: str, n: int) -> float:
     """Seconds that a call takes, about."""
     if n <= BLOCK // 4:
         return 0.0
-    loaded = target.load(dtype, np.resize(inputs(dtype, min(n // PROBE, BLOCK), 0), n // PROBE))
+    loaded = target.load(dtype, np.resize(inputs(dtype, min(n // PROBE, BLOCK)), n // PROBE))
     target.call(loaded)  # may compile
     start = perf_counter()
     target.call(loaded)
@@ -101,7 +96,7 @@ class _Call:
 
 def _timed(watched: Watched, n: int, threads: int, budget: float) -> dict[str, Any]:
     target, dtype = watched.target, watched.dtype
-    x = np.resize(inputs(dtype, min(n, BLOCK), 0), n)
+    x = np.resize(inputs(dtype, min(n, BLOCK)), n)
     parts = np.array_split(x, threads)
     copied = np.array_split(np.empty_like(x), threads)
     calls = [_Call(target, target.load(dtype, part)) for part in parts]

@@ -26,13 +26,7 @@ from ..inputs.plans import CHUNKS
 from ..inputs.special import normal_bits as inputs
 from ..interrupts import is_from_user
 from ..targets import under_way
-from ..targets.extra_outputs import (
-    Differences,
-    ExtraOutputs,
-    differences,
-    differences_from_json,
-    differences_to_json,
-)
+from ..targets.extra_outputs import Differences, ExtraOutputs, differences, differences_from_json, differences_to_json
 from ..timing import REPEATS, interleaved, rate
 
 if TYPE_CHECKING:
@@ -72,32 +66,25 @@ def torch_on_one_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
+def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET) -> dict[str, Any]:
     """Throughput of `target` in `dtype` on normal(0, 2) inputs.
 
     Returns
     -------
-    dict : elements_per_s (median), spread (interquartile range / median of the times),
+    dict : as "throughput" elements_per_s (median), spread (interquartile range / median of the times),
         copy_ratio (time of a copy of the same bytes / its own), n (fewer than asked for where nine
-        calls with all would not fit into the budget)
+        calls with all would not fit into the budget); as "outputs" what `Watched` saw, none where the target has a
+        clock of its own
 
     Raises
     ------
     TargetFailure : the target raised
     """
-    throughput: dict[str, Any] = measure_and_watch(target, dtype, n, budget, seed)["throughput"]
-    return throughput
-
-
-def measure_and_watch(
-    target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
-) -> dict[str, Any]:
-    """As `measure`: "throughput", and as "outputs" what `Watched` saw; none where the target has a clock of its own."""
     with failing(target):
-        if own := target.own_throughput(dtype, inputs(dtype, n, seed)):
+        if own := target.own_throughput(dtype, inputs(dtype, n)):
             return {"throughput": own, "outputs": None}
         watched = Watched(target, dtype, CHUNKS[get_format(dtype).width] + 1)
-        x = np.resize(inputs(dtype, min(n, watched.period), seed), n)
+        x = np.resize(inputs(dtype, min(n, watched.period)), n)
         return {"throughput": _timed(watched, x, budget), "outputs": watched.to_json()}
 
 
@@ -141,13 +128,13 @@ class Watched:
         return {"got": b64encode(self._first.tobytes()).decode(), "differences": found}
 
 
-def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOutputs, seed: int = 0) -> None:
+def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOutputs) -> None:
     """Add what `Watched.to_json` returned."""
     if watched is None:
         return
     fmt = get_format(dtype)
     got = np.frombuffer(b64decode(watched["got"]), fmt.uint)
-    into.add_call(inputs(dtype, len(got), seed), got, "at index {} in a call that was timed")
+    into.add_call(inputs(dtype, len(got)), got, "at index {} in a call that was timed")
     into.differences.extend(differences_from_json(fmt, watched["differences"]))
 
 

@@ -8,6 +8,7 @@ with Arb. Probabilities come as (p, 1 - p), each with its own accuracy.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
@@ -127,11 +128,9 @@ def power_of(n: int, p: float, q: float, shift: float, level: float) -> float:
     """Probability that the test at this level rejects p where it is p + shift."""
     if shift < 0:
         p, q, shift = q, p, -shift
-    low, high = math.ceil(n * p), n + 1
-    while low < high:  # the smallest count above the mean that is rejected
-        middle = (low + high) // 2
-        low, high = (low, middle) if two_sided(middle, n, p, q) <= level else (middle + 1, high)
-    return tails(low, n, p + shift, q - shift)[1] if low <= n else 0.0
+    # the smallest count above the mean that is rejected
+    least = bisect_left(range(n + 1), True, math.ceil(n * p), key=lambda count: two_sided(count, n, p, q) <= level)
+    return tails(least, n, p + shift, q - shift)[1] if least <= n else 0.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -42,13 +43,9 @@ def counted(target: Target, of: Map, dtype: str, plan: PhasePlan, seed: int, adv
         y, _ = target.timed(dtype, asked)
         table = np.zeros((len(order), 4), np.int64)
         count(y, kept[order], dropped[order], of.slack, table)
-        if not of.drops_to_zero:
-            table[:, OTHER_SIGN] = 0  # -(-x) is x, and was counted as kept
+        _note_strange(of, found, table, y, asked, kept[order], dropped[order], partial(np.repeat, repeats=SEGMENT))
         np.add.at(found.table, order, table)
         found.samples += len(asked)
-        if found.strange is None and (table[:, :ALL].sum(1) != table[:, ALL]).any():
-            wanted, other = (np.repeat(each[order], SEGMENT) for each in (kept, dropped))
-            found.strange = _first_strange(y, asked, wanted, other, of, fmt.sign_mask)
         advance(len(asked))
     return found
 
@@ -110,10 +107,7 @@ def _of_rows(
     counts = np.zeros((len(row), 4), np.int64)
     counts[order, :ALL] = seen.T
     counts[order, ALL] = rows - (np.arange(len(row)) >= len(row) - short)
-    n, sign = len(asked), get_format(dtype).sign_mask
-    _note_strange(
-        of, found, counts, lambda: _first_strange(y, asked, np.resize(kept, n), np.resize(dropped, n), of, sign)
-    )
+    _note_strange(of, found, counts, y, asked, kept, dropped, partial(np.resize, new_shape=len(asked)))
     return counts
 
 
@@ -128,18 +122,23 @@ def _of_segments(
     count(y, kept, dropped, of.slack, seen)
     counts = np.zeros((len(row), 4), np.int64)
     counts[order] = seen
-    sign = get_format(dtype).sign_mask
-    _note_strange(
-        of, found, counts, lambda: _first_strange(y, asked, np.repeat(kept, rows), np.repeat(dropped, rows), of, sign)
-    )
+    _note_strange(of, found, counts, y, asked, kept, dropped, partial(np.repeat, repeats=rows))
     return counts
 
 
-def _note_strange(of: Map, found: CellCounts, counts: np.ndarray, first: Callable[[], tuple[int, int] | None]) -> None:
+def _note_strange(
+    of: Map, found: Counts | CellCounts, counts: np.ndarray, y: np.ndarray, asked: np.ndarray,
+    kept: np.ndarray, dropped: np.ndarray, spread: Callable[..., np.ndarray],
+) -> None:  # fmt: skip
+    """Keep the first output that is neither `kept` nor `dropped`, which `spread` gives to all elements of the call."""
     if not of.drops_to_zero:
         counts[:, OTHER_SIGN] = 0  # -(-x) is x, and was counted as kept
     if found.strange is None and (counts[:, :ALL].sum(1) != counts[:, ALL]).any():
-        found.strange = first()
+        kept, dropped = spread(kept), spread(dropped)
+        sign = y.dtype.type(1 << (8 * y.itemsize - 1))
+        where = np.flatnonzero(~matches(y, kept, of.slack) & (y != dropped) & (y != dropped ^ sign))
+        if len(where):
+            found.strange = int(asked[where[0]]), int(y[where[0]])
 
 
 def _add(found: CellCounts, row: PointRow, known: Weights, counts: np.ndarray) -> None:
@@ -173,13 +172,6 @@ def _layouts(plan: PhasePlan) -> Iterator[np.ndarray]:
         share = np.where(left > 0, share, 0)
         yield np.repeat(np.arange(len(left)), share)
         left = left - share
-
-
-def _first_strange(
-    y: np.ndarray, asked: np.ndarray, kept: np.ndarray, dropped: np.ndarray, of: Map, sign: int
-) -> tuple[int, int] | None:
-    where = np.flatnonzero(~matches(y, kept, of.slack) & (y != dropped) & (y != dropped ^ y.dtype.type(sign)))
-    return (int(asked[where[0]]), int(y[where[0]])) if len(where) else None
 
 
 def matches(y: np.ndarray, wanted: np.ndarray, slack: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from ..formats import get_format, to_float64, value_text
 from ..targets.base import Target
 from .counting import matches
-from .points import of_dtype
+from .maps import of_dtype
 from .request import MapRequest
 from .target import seed as seeded
 

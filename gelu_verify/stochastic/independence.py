@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..targets.base import Target
-from .binomial import holm, log_probability, of_sum, two_sided
+from .binomial import log_probability, of_sum, two_sided
 from .drawing import Draw, DrawnInputs
 from .lags import farthest
 from .request import MapRequest
@@ -205,13 +205,6 @@ def samples(request: MapRequest) -> int:
     """Elements that are drawn."""
     sizes = CallSizes.of(request)
     return 2 * REPEATS * sizes.short + sizes.long * (CALLS + (len(SEEDS) if request.seeded else 0))
-
-
-def failures(tests: list[Tested], level: float) -> tuple[float, list[Tested]]:
-    """The smallest p-value, and the tests that Holm's procedure rejects, the clearest first."""
-    p_values = [test.p_value for test in tests]
-    rejected = [each for each in zip(p_values, tests, holm(p_values), strict=True) if each[2] <= level]
-    return min(p_values), [test for _, test, _ in sorted(rejected, key=lambda each: each[0])]
 
 
 def _apart(call: np.ndarray, distance: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from .binomial import holm, of_sum, two_sided
 from .bounds import clopper_pearson, fisher
 from .counting import ALL, KEPT, CellCounts, Counts
 from .features import Feature
+from .independence import Tested
 from .maps import Map
 from .plan import Group
 from .report import MapRegion, Tail
@@ -45,13 +46,14 @@ class Together:
         return f"{self.x} single x together: kept too often or too rarely (p = {self.p_value:.2g})"
 
 
-Test = Judged | Together | Feature
+Test = Judged | Together | Feature | Tested
 
 
-def rejected(judged: Sequence[Test], level: float) -> list[Test]:
-    """Those that Holm's procedure rejects, the clearest first."""
-    decided = zip(judged, (p <= level for p in holm([each.p_value for each in judged])), strict=True)
-    return sorted((each for each, is_wrong in decided if is_wrong), key=lambda each: each.p_value)
+def rejected(tests: Sequence[Test], level: float) -> tuple[float, list[Test]]:
+    """The smallest p-value, and the tests that Holm's procedure rejects, the clearest first."""
+    p_values = [test.p_value for test in tests]
+    wrong = [each for each in zip(p_values, tests, holm(p_values), strict=True) if each[2] <= level]
+    return min(p_values), [test for _, test, _ in sorted(wrong, key=lambda each: each[0])]
 
 
 def of_groups(of: Map, counts: Counts, tolerance: float) -> list[Judged]:

@@ -137,7 +137,7 @@ def _cdf(law: Law, x: float) -> mpmath.mpf:
     return mpmath.erfc(-mpmath.mpf(x) / mpmath.sqrt(2)) / 2
 
 
-def inputs(dtype: str, points: np.ndarray) -> np.ndarray:
+def of_dtype(dtype: str, x: np.ndarray) -> np.ndarray:
     """Bits of the nearest numbers of the dtype."""
-    fmt = get_format(dtype)
-    return np.array([fmt.round(Fraction(float(point))) for point in points], fmt.uint)
+    double, fmt = get_format("float64"), get_format(dtype)
+    return converted(double, np.ascontiguousarray(x, np.float64).view(double.uint), fmt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,44 +29,13 @@ class Named:
     opens: Callable[[], object] = object
 
 
-def _zoneout(x: Any, h: Any, seed: int, call: int, rate: float) -> Any:
-    return sampler.zoneout(x, h, seed, call=call, rate=rate)
+def _on(device: Callable[[], Device]) -> Callable[..., Any]:
+    """Our sampler on a device, which is opened by the first call."""
 
+    def gelu(x: Any, seed: int, call: int) -> Any:
+        return applied(Map("gelu"), device(), x, seed, call=call)
 
-def _unscaled(x: Any, seed: int, call: int, rate: float) -> Any:
-    return sampler.dropout(x, seed, call=call, rate=rate, scaled=False)
-
-
-def _dropout(x: Any, seed: int, call: int, rate: float) -> Any:
-    return sampler.dropout(x, seed, call=call, rate=rate)
-
-
-def _relu_dropout(x: Any, seed: int, call: int, rate: float) -> Any:
-    return sampler.relu_dropout(x, seed, call=call, rate=rate)
-
-
-def _gelu(x: Any, seed: int, call: int) -> Any:
-    return sampler.gelu(x, seed, call=call)
-
-
-def _adaptive(x: Any, seed: int, call: int) -> Any:
-    return sampler.adaptive_dropout(x, seed, call=call)
-
-
-def _ptx() -> Device:
-    return ptx_device.device()
-
-
-def _cuda() -> Device:
-    return cuda.device()
-
-
-def _ptx_gelu(x: Any, seed: int, call: int) -> Any:
-    return applied(Map("gelu"), _ptx(), x, seed, call=call)
-
-
-def _cuda_gelu(x: Any, seed: int, call: int) -> Any:
-    return applied(Map("gelu"), _cuda(), x, seed, call=call)
+    return gelu
 
 
 def _torch_dropout(x: Any, rate: float) -> Any:
@@ -95,14 +65,20 @@ def _jax_dropout(x: Any, key: Any, rate: float) -> Any:
 
 
 NAMED = {
-    "gelu": Named("gelu", "numpy", _gelu, "our sampler"),
-    "adaptive_dropout": Named("adaptive_dropout", "numpy", _adaptive, "our sampler"),
-    "dropout": Named("dropout", "numpy", _dropout, "our sampler, scaled"),
-    "dropout_unscaled": Named("dropout", "numpy", _unscaled, "our sampler", scaled=False),
-    "relu_dropout": Named("relu_dropout", "numpy", _relu_dropout, "our sampler, scaled"),
-    "zoneout": Named("zoneout", "numpy", _zoneout, "our sampler"),
-    "cuda.gelu": Named("gelu", "numpy", _cuda_gelu, "our CUDA sampler", opens=_cuda),
-    "ptx.gelu": Named("gelu", "numpy", _ptx_gelu, "our CUDA sampler, nvcc's PTX executed on the CPU", opens=_ptx),
+    "gelu": Named("gelu", "numpy", sampler.gelu, "our sampler"),
+    "adaptive_dropout": Named("adaptive_dropout", "numpy", sampler.adaptive_dropout, "our sampler"),
+    "dropout": Named("dropout", "numpy", sampler.dropout, "our sampler, scaled"),
+    "dropout_unscaled": Named("dropout", "numpy", partial(sampler.dropout, scaled=False), "our sampler", scaled=False),
+    "relu_dropout": Named("relu_dropout", "numpy", sampler.relu_dropout, "our sampler, scaled"),
+    "zoneout": Named("zoneout", "numpy", sampler.zoneout, "our sampler"),
+    "cuda.gelu": Named("gelu", "numpy", _on(cuda.device), "our CUDA sampler", opens=cuda.device),
+    "ptx.gelu": Named(
+        "gelu",
+        "numpy",
+        _on(ptx_device.device),
+        "our CUDA sampler, nvcc's PTX executed on the CPU",
+        opens=ptx_device.device,
+    ),
     "torch.dropout": Named("dropout", "torch", _torch_dropout, "torch.nn.functional.dropout"),
     "torch.gelu": Named("gelu", "torch", _torch_gelu, "x * (torch.rand_like(x) < torch.special.ndtr(x))"),
     "numpy.dropout": Named("dropout", "numpy", _numpy_dropout, "x * (rng.random(n) >= rate)", scaled=False),

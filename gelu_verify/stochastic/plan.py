@@ -11,7 +11,7 @@ import numpy as np
 
 from ..formats import get_format, to_float64
 from .binomial import samples_for
-from .maps import Map, inputs
+from .maps import Map, of_dtype
 from .request import MapRequest
 
 CELLS = 16  # of a region, equally wide
@@ -166,8 +166,7 @@ def tails(request: MapRequest) -> PhasePlan:
     for j in TAILS if of.law != "constant" else ():
         a = _place(of, 0.98 * 2.0**-j)
         for x in (-a, a):
-            found = _groups(of, request.dtype, _tail_name(j, x < 0), inputs(request.dtype, np.array([x])))
-            groups += [_with(group, _tail_samples(request, j)) for group in found]
+            groups.append(_tail(of, request, j, x, x < 0))
     return PhasePlan(tuple(groups))
 
 
@@ -176,18 +175,20 @@ def rates(request: MapRequest) -> list[tuple[float, PhasePlan]]:
     of, found = request.judged_as(), []
     # a kept value is divided by 1 - rate
     chosen = [j for j in TAILS if j <= 12 or not (of.is_scaled and request.dtype == "float16")]
-    x_bits = inputs(request.dtype, np.array([1.5]))
     for j in chosen:
         for rate in (0.98 * 2.0**-j, 1 - (1 - 2.0**-9) * 2.0**-j):
             at_rate = Map(of.name, rate, of.scaled)
-            groups = _groups(at_rate, request.dtype, _tail_name(j, rate > 0.5), x_bits)
-            wanted = _tail_samples(request, j)
-            found.append((rate, PhasePlan(tuple(_with(group, wanted) for group in groups))))
+            found.append((rate, PhasePlan((_tail(at_rate, request, j, 1.5, rate > 0.5),))))
     return found
 
 
-def _tail_samples(request: MapRequest, j: int) -> int:
-    return max(1 << 12, math.ceil(TAILS[j] / request.bias**2))
+def _tail(of: Map, request: MapRequest, j: int, x: float, kept_is_rare: bool) -> Group:
+    """The number nearest to x, at which one outcome has a probability of about 2^-j."""
+    bits = of_dtype(request.dtype, np.array([x]))
+    region = f"{'kept' if kept_is_rare else 'dropped'} with probability 2^-{j}"
+    rounded = float(to_float64(get_format(request.dtype), bits)[0])
+    wanted = max(1 << 12, math.ceil(TAILS[j] / request.bias**2))
+    return Group(region, int(bits[0]), rounded, *of.probability(rounded), wanted)
 
 
 def _least(request: MapRequest) -> int:
@@ -203,22 +204,6 @@ def _edges(of: Map) -> tuple[float, ...]:
 
 def _named(low: float, high: float) -> str:
     return f"{low:g} < x < {high:g}"
-
-
-def _tail_name(j: int, kept_is_rare: bool) -> str:
-    return f"{'kept' if kept_is_rare else 'dropped'} with probability 2^-{j}"
-
-
-def _groups(of: Map, dtype: str, region: str, x_bits: np.ndarray) -> list[Group]:
-    found = []
-    for bits, x in zip(x_bits.tolist(), to_float64(get_format(dtype), x_bits).tolist(), strict=True):
-        p, q = of.probability(x)
-        found.append(Group(region, bits, x, p, q, 0))
-    return found
-
-
-def _with(group: Group, wanted: int) -> Group:
-    return replace(group, wanted=wanted)
 
 
 def _place(of: Map, tail: float) -> float:

@@ -7,6 +7,7 @@ is asked alone: others, which could find the error too, are left out. docs/stoch
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 
@@ -77,11 +78,10 @@ def found(request: MapRequest, cells: list[DrawnCell], bias: float, random: np.r
 
 def _edge(n: int, p: float, q: float, tolerance: float, level: float, up: bool) -> int:
     """The count nearest to the mean, on one side of it, that is rejected at this level; beyond n, or -1, if none is."""
-    near, far = (int(n * p), n + 1) if up else (int(n * p) + 1, -1)
-    while abs(far - near) > 1:
-        middle = (near + far) // 2
-        if of_sum(middle, n, p, q, tolerance) <= level:
-            far = middle
-        else:
-            near = middle
-    return far
+
+    def is_rejected(count: int) -> bool:
+        return of_sum(count, n, p, q, tolerance) <= level
+
+    if up:
+        return bisect_left(range(n + 1), True, int(n * p) + 1, key=is_rejected)
+    return bisect_left(range(int(n * p) + 1), True, key=lambda count: not is_rejected(count)) - 1

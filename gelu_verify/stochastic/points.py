@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..formats import converted, get_format, to_float64
-from .maps import Map
+from ..formats import get_format, to_float64
+from .maps import Map, of_dtype
 from .plan import CellPlan
 
 WIDTH = 4096  # different x in a call, about
@@ -96,12 +96,6 @@ def _shared(wanted: np.ndarray) -> tuple[np.ndarray, int]:
             best = entries, rows
     assert best is not None
     return best
-
-
-def of_dtype(dtype: str, x: np.ndarray) -> np.ndarray:
-    """Bits of the nearest numbers of the dtype."""
-    double, fmt = get_format("float64"), get_format(dtype)
-    return converted(double, np.ascontiguousarray(x, np.float64).view(double.uint), fmt)
 
 
 def described(of: Map, dtype: str, x_bits: np.ndarray, cell: np.ndarray, held: np.ndarray) -> PointRow:

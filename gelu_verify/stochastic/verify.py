@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..errors import TargetFailure
@@ -12,7 +13,7 @@ from . import bits
 from . import plan as plans
 from .counting import CellCounts, Counts, counted, counted_cells
 from .hosting import hosted
-from .independence import Independence, failures
+from .independence import Independence
 from .independence import samples as independence_samples
 from .judging import Judged, Test, of_cells, of_groups, of_region, region_of, rejected, tails_of
 from .maps import Map
@@ -106,10 +107,14 @@ class _Work:
         steps: dict[str, Callable[[Target, _Drawn], None]] = {"values": self._values}
         if request.seeded:
             steps["reproducibility"] = self._reproducibility
-        steps |= {"independence": self._independence, "repeats": self._repeats, "first frequencies": self._first}
+        first, frequencies = (
+            partial(self._count, plan=plan, number=number)
+            for plan, number in ((self.planned.first, FIRST_SEED), (self.planned.frequencies, FREQUENCY_SEED))
+        )
+        steps |= {"independence": self._independence, "repeats": self._repeats, "first frequencies": first}
         if self.planned.tails.groups or (self.planned.rated and known["takes_rate"]):
             steps["tails"] = self._tails
-        steps["frequencies"] = self._frequencies
+        steps["frequencies"] = frequencies
         for name, step in steps.items():
             drawn = _Drawn(name)
             step(target, drawn)
@@ -131,24 +136,16 @@ class _Work:
     def _independence(self, target: Target, drawn: _Drawn) -> None:
         draws = Independence(target, self.request)
         tests = draws.tests(lambda n: self.advance(drawn.name, n))
-        drawn.smallest_p, failed = failures(tests, self._level(drawn.name))
-        drawn.samples, drawn.tests = draws.draw.samples, len(tests)
-        drawn.findings = [*draws.draw.strange, *(test.described() for test in failed)]
+        drawn.samples, drawn.findings = draws.draw.samples, list(draws.draw.strange)
+        self._judge(drawn, tests, self._level(drawn.name))
 
     def _repeats(self, target: Target, drawn: _Drawn) -> None:
         draws = Repeats(target, self.request, self.seeded_by or "", self.takes_rate)
         level = self._level(drawn.name) / 2  # one half for what comes twice
         tests = draws.tests(lambda n: self.advance(drawn.name, n), level)
-        drawn.smallest_p, failed = failures(tests, level)
-        drawn.samples, drawn.tests = draws.draw.samples, len(tests)
-        drawn.findings = [*draws.draw.strange, *draws.findings, *(test.described() for test in failed)]
+        drawn.samples, drawn.findings = draws.draw.samples, [*draws.draw.strange, *draws.findings]
+        self._judge(drawn, tests, level)
         self.notes += dict.fromkeys(draws.notes)
-
-    def _first(self, target: Target, drawn: _Drawn) -> None:
-        self._count(target, drawn, self.planned.first, FIRST_SEED)
-
-    def _frequencies(self, target: Target, drawn: _Drawn) -> None:
-        self._count(target, drawn, self.planned.frequencies, FREQUENCY_SEED)
 
     def _count(self, target: Target, drawn: _Drawn, plan: CellPlan, number: int) -> None:
         of, request = self.request.judged_as(), self.request
@@ -160,7 +157,7 @@ class _Work:
         self._note(drawn, counts)
         regions = [of_region(counts, region, request.tolerance) for region in plan.regions]
         self.regions = [region_of(of, counts, judged) for judged in regions if not judged.what.startswith("large")]
-        self._judge(drawn, of_cells(counts, request.tolerance))
+        self._judge(drawn, of_cells(counts, request.tolerance), self._level(drawn.name))
 
     def _tails(self, target: Target, drawn: _Drawn) -> None:
         of, judged = self.request.judged_as(), list[Judged]()
@@ -169,7 +166,7 @@ class _Work:
             counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place * NEXT_TAIL)
             self.tails += tails_of(counts)
             judged += of_groups(at_rate, counts, self.request.tolerance)
-        self._judge(drawn, judged)
+        self._judge(drawn, judged, self._level(drawn.name))
 
     def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: PhasePlan, number: int) -> Counts:
         request = self.request
@@ -187,9 +184,10 @@ class _Work:
             self.signs.add_counts(counts)
             drawn.findings += [each for each in self.signs.findings() if each not in drawn.findings]
 
-    def _judge(self, drawn: _Drawn, judged: Sequence[Test]) -> None:
-        drawn.tests, drawn.smallest_p = len(judged), min(each.p_value for each in judged)
-        drawn.findings += [each.described() for each in rejected(judged, self._level(drawn.name))]
+    def _judge(self, drawn: _Drawn, tests: Sequence[Test], level: float) -> None:
+        drawn.tests = len(tests)
+        drawn.smallest_p, failed = rejected(tests, level)
+        drawn.findings += [test.described() for test in failed]
 
     def _level(self, phase: str) -> float:
         """Probability of a false alarm in all tests of a phase."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats import Format, is_finite, is_nan, ordinals
+from ..formats import Format, differ, is_finite, ordinals
 
 LANES = (2, 4, 8, 16, 32, 64)
 
@@ -95,12 +95,6 @@ class AllOutputs(NamedTuple):
     def where(self, k: int) -> str:
         """Where an output was returned."""
         return self.places[int(self.of[k])].format(self.at[k])
-
-
-def differ(fmt: Format, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Where two outputs are not the same bits; a NaN is a NaN."""
-    other: np.ndarray = (first != second) & ~(is_nan(fmt, first) & is_nan(fmt, second))
-    return other
 
 
 def differences(

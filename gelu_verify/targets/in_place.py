@@ -7,9 +7,8 @@ from base64 import b64decode, b64encode
 import numpy as np
 
 from ..errors import TargetFailure
-from ..formats import get_format
+from ..formats import differ, get_format
 from .base import Target
-from .extra_outputs import differ
 from .output_memory import allocating_outputs
 
 LINE = 64  # bytes to which both arrays are aligned

@@ -8,7 +8,6 @@ from __future__ import annotations
 import decimal
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -78,13 +77,6 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
             "above": None if above is None else write.pair(above, results[2]),
         },
     }
-
-
-def answer_in_dtypes(function: str, dtypes: Iterable[str], text: str, dtype: str, digits: int = 40) -> Record:
-    """{dtype: reference} for the number that `text` names in `dtype`: bits stand for their value there."""
-    fmt = get_format(dtype)
-    bits = fmt.parse(text)
-    return {other: answer(function, other, converted(get_format(other), fmt, bits, text), digits) for other in dtypes}
 
 
 def converted(other: Format, fmt: Format, bits: int, text: str) -> int:

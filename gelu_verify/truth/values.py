@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -285,18 +286,15 @@ def zero_threshold(function: str, dtype: str) -> int | None:
         return None
     turns = [Fraction(text) for text in entry.turning_points[:1]]  # left of it |f| falls towards -inf
     start = fmt.ordinal(fmt.round(min([Fraction(-2), *turns]), "down"))
-    if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(start))) == 0:
+
+    def is_not_zero(ordinal: int) -> bool:
+        return fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(ordinal))) != 0
+
+    if not is_not_zero(start):
         return None
-    zero, non_zero = fmt.ordinal(fmt.max_finite | fmt.sign_mask), start
-    if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(zero))):
-        return None
-    while non_zero - zero > 1:
-        middle = (zero + non_zero) // 2
-        if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(middle))):
-            non_zero = middle
-        else:
-            zero = middle
-    return fmt.from_ordinal(zero)
+    tail = range(fmt.ordinal(fmt.max_finite | fmt.sign_mask), start)
+    zeros = bisect_left(tail, True, key=is_not_zero)
+    return fmt.from_ordinal(tail[zeros - 1]) if zeros else None
 
 
 MEMORY = 1 << 28

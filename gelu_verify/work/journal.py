@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from zlib import crc32
 
 from ..errors import ResultsError
@@ -82,7 +81,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self, flush: bool = True) -> None:
@@ -172,8 +171,9 @@ def _short(value: str | None) -> str:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds, by key; `is_whole`: it ends as `seal` left it, with as many records as then."""
+    """What a journal in a folder holds, by key; `is_whole`: it ends as `seal` left it, with as many records as then."""
 
+    folder: Path
     facts: Facts
     records: Mapping[str, Sequence[tuple[int, bytes]]]
     damaged: Sequence[str]
@@ -194,7 +194,7 @@ def contents(path: Path) -> Contents | None:
         return None
     last = entries[-1]
     is_whole = last.key == END and last.index == len(entries) - 1 and end == len(content)
-    return Contents(json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
+    return Contents(path.parent, json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
 
 
 def facts_of(path: Path) -> Facts | None:

@@ -136,7 +136,7 @@ def test_our_kernels_do_what_their_forms_say(kernel):
         x = plan_bits(kernel.function, dtype)
         (form,) = forms_for(kernel.name, kernel.function, kernel.note, kernel.form)
         working = "float32" if kernel.name.endswith("-f32") else dtype
-        model = Model(form, working, {}, blocks_of(form, working, "kernels"))
+        model = Model(form, working, {}, blocks_of(form, working, "kernels", {}))
         ours, theirs = model.bits(dtype, x), kernel.evaluate(dtype, x)
         same = (ours == theirs) | (is_nan(get_format(dtype), ours) & is_nan(get_format(dtype), theirs))
         assert same.all(), get_format(dtype).hex_float(int(x[np.flatnonzero(~same)[0]]))

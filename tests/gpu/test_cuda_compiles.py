@@ -14,6 +14,7 @@ from repository import ROOT
 from gelu_verify import targets
 from gelu_verify.errors import TargetUnavailable, UsageError
 from gelu_verify.gpu import cuda, nvcc
+from gelu_verify.gpu.info import nvcc_release
 from gelu_verify.paths import resource
 
 
@@ -175,3 +176,14 @@ def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
 def test_the_family_says_why_it_is_absent():
     found, absent = targets.find(["cuda"])
     assert found or absent["cuda"] in ("pycuda is not installed", "no CUDA device")
+
+
+def test_the_release_of_a_run_is_that_of_the_compiler_that_compiles(monkeypatch, tmp_path):
+    """Also where it is not in PATH, and where $NVCC has options."""
+    compiler = tmp_path / "nvcc"
+    compiler.write_text('#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.88"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("NVCC", f"{compiler} --threads 2")
+    assert nvcc_release() == nvcc.release() == "13.0.88"
+    monkeypatch.setenv("NVCC", "no-such-compiler")
+    assert nvcc_release() is None

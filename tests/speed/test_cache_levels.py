@@ -58,7 +58,7 @@ def test_input_and_output_fill_half_of_each_cache(dtype):
 
 
 def test_what_is_reported():
-    found = sizes.measure_sizes(doubled(), "float32", 0.0)
+    found = sizes.measure_sizes(doubled(), "float32", 0.0)["sizes"]
     assert [row["level"] for row in found] == ["L1", "L2", "L3", "memory"]
     for row in found:
         assert set(row) == {"level", "n", "threads", "elements_per_s", "bytes_per_s", "spread", "copy_ratio",
@@ -75,7 +75,7 @@ def test_all_threads_where_the_target_allows_it():
 
     seen = []
     safe = dataclasses.replace(doubled(seen), safe_in_threads=True)
-    found = sizes.measure_sizes(safe, "float32", 0.0)
+    found = sizes.measure_sizes(safe, "float32", 0.0)["sizes"]
     assert [row["threads"] for row in found] == [1] * 4 + [2] * 4
     memory = found[-1]["n"]
     assert memory // 2 in seen  # each thread has its own half
@@ -89,7 +89,7 @@ def test_what_would_take_too_long_is_left_out_and_reported(monkeypatch):
         time.sleep(len(x) * 2e-5)
         return x
 
-    found = sizes.measure_sizes(target("gelu", slow), "float32", 0.0)
+    found = sizes.measure_sizes(target("gelu", slow), "float32", 0.0)["sizes"]
     assert "elements_per_s" in found[0]
     assert re.fullmatch(r"it would take about \d+ s", found[-1]["left_out"])
     assert "elements_per_s" not in found[-1]
@@ -190,4 +190,4 @@ def test_a_line_without_memory_ends_where_it_ends():
 
 
 def test_a_correct_target_is_timed_too():
-    assert len(sizes.measure_sizes(correct("gelu"), "bfloat16", 0.0)) == 4
+    assert len(sizes.measure_sizes(correct("gelu"), "bfloat16", 0.0)["sizes"]) == 4

@@ -58,14 +58,13 @@ def setp(c: Context, ins: Instruction) -> str:
     form, count = _format(kind)
     flush = f"half_ftz<{form}>" if ins.has("ftz") else ""
     a, b = (c.read(operand, "b32" if count == 2 else "b16") for operand in ins.operands[1:3])
-    third = ins.operands[3] if len(ins.operands) > 3 else None
     result = ins.operands[0]
     first, second = (result.first, result.second) if isinstance(result, TwoResults) else (result, None)
     code = []
     for index in range(count):
         low, other = (f"{flush}((u16)({each} >> {16 * index}))" for each in (a, b))
         code.append(f"f64 a{index}_ = {_wide(kind, low)}, b{index}_ = {_wide(kind, other)};")
-        found, opposite = combined(c, ins, comparison(c, ins.parts[1], "f64", f"a{index}_", f"b{index}_"), third)
+        found, opposite = combined(c, ins, comparison(c, ins.parts[1], "f64", f"a{index}_", f"b{index}_"))
         code.append(f"bool p{index}_ = {found}, o{index}_ = {opposite}; (void)o{index}_;")
     code.append(c.write(first, "pred", "p0_"))
     if second is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..emit import Context, Emitter, ctype
-from ..ir import Instruction, Operand, TwoResults
+from ..ir import Instruction, TwoResults
 
 _C = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -202,48 +202,44 @@ def comparison(c: Context, how: str, kind: str, a: str, b: str) -> str:
     raise c.unknown(f".{how}")
 
 
-def combined(c: Context, ins: Instruction, found: str, third: Operand | None) -> tuple[str, str]:
+def combined(c: Context, ins: Instruction, found: str) -> tuple[str, str]:
     """A comparison and its opposite, each with the predicate that .and, .or or .xor combine it with."""
     word = next((part for part in ins.parts if part in ("and", "or", "xor")), None)
-    if word is None or third is None:
+    if word is None or len(ins.operands) < 4:
         return found, f"!{found}"
-    other = c.read(third, "pred")
+    other = c.read(ins.operands[3], "pred")
     return tuple(f"({each} {_C[word]} {other})" for each in (f"(bool){found}", f"(bool)!{found}"))  # type: ignore[return-value]
 
 
 _HOW = (*_COMPARE, *_UNSIGNED, *(f"{name}u" for name in _COMPARE), "num", "nan")
 
 
-def setp(c: Context, ins: Instruction) -> str:
+def _compared(c: Context, ins: Instruction) -> tuple[str, str, str]:
+    """Declarations of what is compared; the comparison, and its opposite."""
     c.accept(*_HOW, "and", "or", "xor", "ftz")
     kind = _type(ins)
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
     if ins.has("ftz"):
         a, b = f"ftz({a})", f"ftz({b})"
-    found, opposite = combined(c, ins, comparison(c, ins.parts[1], kind, "a_", "b_"), _fourth(ins))
+    found, opposite = combined(c, ins, comparison(c, ins.parts[1], kind, "a_", "b_"))
+    return f"{ctype(kind)} a_ = {a}, b_ = {b};", found, opposite
+
+
+def setp(c: Context, ins: Instruction) -> str:
+    declared, found, opposite = _compared(c, ins)
     result = ins.operands[0]
     first, second = (result.first, result.second) if isinstance(result, TwoResults) else (result, None)
     written = f"bool p_ = {found}; {c.write(first, 'pred', 'p_')}"
     if second is not None:
         written = f"bool p_ = {found}, q_ = {opposite}; {c.write(first, 'pred', 'p_')} {c.write(second, 'pred', 'q_')}"
-    return f"{{ {ctype(kind)} a_ = {a}, b_ = {b}; {written} }}"
-
-
-def _fourth(ins: Instruction) -> Operand | None:
-    return ins.operands[3] if len(ins.operands) > 3 else None
+    return f"{{ {declared} {written} }}"
 
 
 def set_(c: Context, ins: Instruction) -> str:
-    c.accept(*_HOW, "and", "or", "xor", "ftz")
-    to, kind = ins.parts[-2:]
-    a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
-    if ins.has("ftz"):
-        a, b = f"ftz({a})", f"ftz({b})"
-    found, _ = combined(c, ins, comparison(c, ins.parts[1], kind, "a_", "b_"), _fourth(ins))
+    declared, found, _ = _compared(c, ins)
+    to = ins.parts[-2]
     true = "1.0f" if to == "f32" else f"({ctype(to)})~0u"
-    return (
-        f"{{ {ctype(kind)} a_ = {a}, b_ = {b}; {c.write(ins.operands[0], to, f'{found} ? {true} : ({ctype(to)})0')} }}"
-    )
+    return f"{{ {declared} {c.write(ins.operands[0], to, f'{found} ? {true} : ({ctype(to)})0')} }}"
 
 
 def selp(c: Context, ins: Instruction) -> str:

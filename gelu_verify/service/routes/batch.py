@@ -32,12 +32,6 @@ _SLICE_S = 0.02  # a slice that took less is followed by one of twice the size
 _BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
 
-class Batch(BaseModel):
-    """Inputs as bits."""
-
-    x_bits: list[str] = Field(max_length=65536, examples=[["0xc0d00000", "0x3f800000"]])
-
-
 class Results(BaseModel):
     """Correctly rounded results, in the order of the inputs."""
 
@@ -122,12 +116,7 @@ async def whole_file(
     def work() -> tuple[bytes, str]:
         most = limits.json_values if kind == input_files.CSV else limits.file_values
         x = input_files.read_inputs(kind, body.content(), fmt, most)
-        y = x.copy()
-
-        def replace(start: int, part: np.ndarray) -> None:
-            y[start : start + len(part)] = part
-
-        _fill(wanted, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
+        y = _results_of(wanted, x, limits, left)
         return input_files.written(format, fmt, x, y, get_function(function).values if "[" in function else {})
 
     try:
@@ -156,13 +145,18 @@ async def _json(request: Request, wanted: Wanted) -> Response:
 def _json_results(wanted: Wanted, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
     function, fmt, mode = wanted
     x = bits_of(fmt, json_of(body.content()), limits.json_values)
+    y_bits = [fmt.bits_text(y) for y in _results_of(wanted, x, limits, left).tolist()]
+    return json_bytes({"function": function, "dtype": fmt.name, "rounding": mode, "y_bits": y_bits}), len(x)
+
+
+def _results_of(wanted: Wanted, x: np.ndarray, limits: ServiceLimits, left: Event) -> np.ndarray:
+    y = x.copy()
 
     def replace(start: int, part: np.ndarray) -> None:
-        x[start : start + len(part)] = part
+        y[start : start + len(part)] = part
 
-    _fill(wanted, len(x), lambda start, count: x[start : start + count], replace, limits.batch_s, left)
-    y_bits = [fmt.bits_text(y) for y in x.tolist()]
-    return json_bytes({"function": function, "dtype": fmt.name, "rounding": mode, "y_bits": y_bits}), len(x)
+    _fill(wanted, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
+    return y
 
 
 async def _raw(request: Request, wanted: Wanted) -> Response:

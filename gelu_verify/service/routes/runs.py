@@ -14,9 +14,10 @@ from starlette.responses import Response
 from ...runs.store import Run
 from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
+from ..page_bundle import Page
 from ..params import DECIMAL_DIGITS, whole_number
 from ..problems import not_found
-from ..reports import Page
+from ..reports import stored_report
 from ..run_repository import RunRepository
 from ..state import state_of
 from ..telemetry import log
@@ -164,7 +165,7 @@ async def _report(request: Request, names: list[str]) -> Response:
     state = state_of(request)
 
     def page() -> Page:
-        return state.reports.page([_found(state.runs, name) for name in names])
+        return stored_report(*(_found(state.runs, name) for name in names))
 
     return (await state.work_pool.run(page)).response(REVALIDATE)
 
