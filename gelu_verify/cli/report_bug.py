@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def report_bug(run: str, result: str, form: str, python: str, out: Path | None) 
     folder, or latest. The report has a program that calls the library alone; it is run now. The exit code is 1 where
     that does not print what the run found.
     """
-    from ..errors import UsageError, one_of
+    from ..errors import UsageError
     from ..report.bug_report import bug_report, reproducer, shown_inputs
     from ..runs.integrity import verified
     from ..runs.references import find_run
@@ -37,7 +38,8 @@ def report_bug(run: str, result: str, form: str, python: str, out: Path | None) 
     stored = verified(read_run(find_run(run)))
     keys = {name: each for each in stored.results for name in (each.key, f"{each.target}/{each.dtype}")}
     if result not in keys:
-        raise one_of(f"result of {run}", result, sorted(each.key for each in stored.results))
+        close = difflib.get_close_matches(result, keys, 6, 0.2)
+        raise UsageError(f"{run} has no result {result!r} (the nearest: {', '.join(close) or 'none'})")
     record = keys[result]
     found = reproducer(record, shown_inputs(record), python)
     if form == "script" and found is None:

@@ -137,8 +137,8 @@ def bug_report(
 
 
 _CONVENTION = (
-    "An error in ULP is the distance from the exact value, in units of the last place of that value. Correct values are "
-    "rounded once from the exact ones, which are proved in arbitrary precision."
+    "An error in ULP is the distance from the exact value, in units of the last place of that value. Correct values "
+    "are rounded once from the exact ones, which are proved in arbitrary precision."
 )
 
 
