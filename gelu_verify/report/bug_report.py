@@ -44,7 +44,13 @@ def title_of(record: Record) -> str:
     """What is worst about what it returns, of the call that a user writes."""
     found, _, rest = (record.sentence or "").removesuffix(".").partition("; ")
     worst = rest.partition("; ")[0] if rest and record.failure_kind in HARMLESS else found
-    return f"{record.expression or record.target} in {record.dtype}: {worst or 'largest errors'}"
+    return f"{''.join(_call(record))} in {record.dtype}: {worst or 'its largest errors'}"
+
+
+def _call(record: Record) -> tuple[str, str]:
+    """What users write, after the name of its library where that is not in it: "litert: ", "tensorflow.exp(x)"."""
+    expression = record.expression or record.target
+    return ("" if expression.startswith(f"{record.family}.") else f"{record.family}: "), expression
 
 
 def bug_report(
@@ -66,7 +72,7 @@ def bug_report(
     """
     sections: dict[str, list[Block]] = {
         "What": list(_what(record)),
-        "In practice": [Text(consequence)],
+        "In practice": [Text(consequence)] if consequence else [],
         "To reproduce": list(_program(record, found, not_run)),
         "Inputs": [_table(record, inputs), Text(_CONVENTION, "note")] if (inputs := shown_inputs(record)) else [],
         "Likely cause": list(_cause(record)),
@@ -87,8 +93,8 @@ _CONVENTION = (
 
 
 def _what(record: Record) -> Iterator[Block]:
-    formula, call = get_function(record.function).formula, record.expression or record.target
-    yield Text((_code(call), f" is judged as {record.function}", f": {formula}." if formula else "."))
+    formula, (family, call) = get_function(record.function).formula, _call(record)
+    yield Text((family, _code(call), f" is judged as {record.function}", f": {formula}." if formula else "."))
     yield Text(": ".join(filter(None, ("Found", said(grade_title(record.grade), record.grade_bound), record.sentence))))
     every = "every input of the dtype" if record.bound == "=" else f"{record.n:,} inputs, so others may be worse"
     narrowed = f" in {', '.join(record.ranges)} (bits)" if record.ranges else ""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -201,11 +202,10 @@ def check_script(record: Record, found: Reproducer, title: str) -> str:
     imports = [line for line in lines if line.startswith("import ")]
     body = "\n".join(line for line in lines if line not in imports).strip()
     right = 'float("nan")' if fmt.is_nan(want) else value_text(fmt, want)
-    wrong = "value == value" if fmt.is_nan(want) else f"value != {right}"
+    wrong = "value == value" if fmt.is_nan(want) else "value != right"
     if fmt.is_finite(want):
-        wrong = f"not abs(value - {right}) <= {_nearness(fmt, want, int(found.input.got_bits, 16))!r}"
-    x = value_text(fmt, int(found.input.x_bits, 16))
-    return f'''"""{_one_line(title)}
+        wrong = f"not abs(value - right) <= {_nearness(fmt, want, int(found.input.got_bits, 16))!r}"
+    return f'''"""{_docstring(title)}
 
 The exit code is 0 while this is so, 1 when it is not any more, 3 where a library is not installed.
 """
@@ -219,8 +219,9 @@ except ImportError as missing:
     sys.exit(3)
 
 {body}
+right = {right}
 wrong = [value for value in map(float, y) if {wrong}]
-print("x =", {x}, "gives", *dict.fromkeys(map(str, map(float, y))), "where", {right}, "is right")
+print("still wrong:" if wrong else "not wrong:", *dict.fromkeys(str(float(each)) for each in y), "- right:", right)
 sys.exit(0 if wrong else 1)
 '''
 
@@ -232,6 +233,7 @@ def _nearness(fmt: Format, want: int, got: int) -> float:
     return min(_ABOVE * ulp, found / 2)
 
 
-def _one_line(title: str) -> str:
-    """What may stand in a docstring."""
-    return " ".join(title.split()).replace("\\", "\\\\").replace('"""', "'''").rstrip('"')
+def _docstring(title: str) -> str:
+    """What may stand in one."""
+    line = " ".join(title.split()).replace("\\", "\\\\").replace('"""', "'''").rstrip('"')
+    return textwrap.fill(line, 110, break_on_hyphens=False)

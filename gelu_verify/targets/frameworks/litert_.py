@@ -59,12 +59,13 @@ def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
 import numpy
 import tensorflow
 
+x = numpy.full({n}, {value}, "{dtype}")
 traced = tensorflow.function(lambda x: {expression})
 concrete = traced.get_concrete_function(tensorflow.TensorSpec([{n}], tensorflow.{dtype}))
 model = tensorflow.lite.TFLiteConverter.from_concrete_functions([concrete], traced).convert()
 interpreter = ai_edge_litert.interpreter.Interpreter(model_content=model, num_threads=1)
 interpreter.allocate_tensors()
-interpreter.set_tensor(interpreter.get_input_details()[0]["index"], numpy.full({n}, {value}, "{dtype}"))
+interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
 interpreter.invoke()
 y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 {printing(n)}
