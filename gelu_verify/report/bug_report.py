@@ -29,7 +29,7 @@ from ..show.document import (
 )
 from ..truth.values import judge
 from .calls import instead_of
-from .reproducer import Reproducer, Shown, shown_inputs
+from .reproducer import Reproducer, ShownInput, shown_inputs
 from .text import ulp_text, value_text
 
 _WORDS = {
@@ -121,13 +121,13 @@ def _program(record: Record, found: Reproducer | None, not_run: str) -> Iterator
         yield Text(f"It was not run: {not_run}.")
         return
     values = [value_text(record.dtype, bits) or "" for bits in (found.input.x_bits, found.input.want_bits)]
-    outcome = "prints" if found.shows else "does not show here what the run found: it prints"
+    outcome = "prints" if found.shows else "does not show what the run found, but gives"
     yield Text(
         (f"With {found.ran_with} it {outcome} ", _code(found.printed), f". Correct for x = {values[0]} is {values[1]}.")
     )
 
 
-def _table(record: Record, inputs: Sequence[Shown]) -> TextTable:
+def _table(record: Record, inputs: Sequence[ShownInput]) -> TextTable:
     heads: list[Heading | str] = [
         "x",
         "bits of x",
@@ -141,7 +141,7 @@ def _table(record: Record, inputs: Sequence[Shown]) -> TextTable:
     return TextTable(heads, [_row(record, each) for each in inputs], title="inputs")
 
 
-def _row(record: Record, each: Shown) -> list[Inline]:
+def _row(record: Record, each: ShownInput) -> list[Inline]:
     fmt, values = get_format(record.dtype), (each.x_bits, each.got_bits, each.want_bits)
     x, got, want = (np.array([int(bits, 16)], fmt.uint) for bits in values)
     error = abs(float(judge(record.function, record.dtype, x, got).error[0]))
