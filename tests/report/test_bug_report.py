@@ -328,6 +328,16 @@ def test_a_script_of_a_library_that_is_not_here_ends_with_3(record, tmp_path):
     assert (done.returncode, done.stdout.strip()) == (3, "No module named 'planted'")
 
 
+def test_a_script_sets_the_level_before_the_library_is_loaded(record, tmp_path):
+    """As NumPy does, it may be read once, when it is imported."""
+    (tmp_path / "planted.py").write_text(
+        "import os\nlimit = float(os.environ['LIMIT'])\ndef f(x):\n    return [limit]\n"
+    )
+    found = reproduced(record, [shown("3", "7", "3")], {"LIMIT": "7"})
+    done = run_script(check_script(record, found, "It is wrong"), tmp_path)
+    assert (done.returncode, done.stdout.split()[2]) == (0, "7.0"), done.stderr
+
+
 @pytest.mark.parametrize("title", ['says """no"""', 'ends in "', "back\\slash \\N{X}", "two\nlines", ""])
 def test_any_title_is_a_docstring(record, title):
     text = check_script(record, first_program(record, [shown("1", "2", "1")]), title)
