@@ -25,7 +25,8 @@ def triples(rng, n):
     yield a, b, -a * b * (1 + rng.integers(-2, 3, n) * 2.0**-52)
     short = [np.ldexp(rng.integers(1 << 26, 1 << 27, n).astype(float), rng.integers(-60, 60, n)) for _ in range(2)]
     yield *short, np.ldexp(short[0] * short[1], rng.integers(-110, 110, n)) * rng.choice([-1, 1], n)
-    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, 2.0**-960, 2.0**990, 2.0**900, 2.0**-800])
+    ends = (5e-324, 2.0**-960, 2.0**-800, 2.0**900, 2.0**990)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, *ends])
     yield [rng.choice(special, n) for _ in range(3)]
 
 
