@@ -21,16 +21,23 @@ GV_INLINE gv_lanes_pair gv_lanes_horner(gv_lanes_pair p, gv_dd c, gv_lanes h) {
     return gv_lanes_pair_make(product.hi, gv_lanes_madd(lo, h, product.lo));
 }
 
-/* e^r - 1: the terms up to r^4 as pairs, those up to r^10 in double. No loops, so that gcc makes vectors of one lane */
+/* h^5/5! + ... + h^10/10!, divided by h^4. No loop here, so that gcc makes vectors of single lanes (truth/loops.h) */
+GV_INLINE gv_lanes gv_lanes_exp_rest(gv_lanes h) {
+    gv_lanes p =
+        gv_lanes_madd(gv_lanes_all(gv_exp_coefficient[10].hi), h, gv_lanes_all(gv_exp_coefficient[9].hi));
+    p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[8].hi));
+    p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[7].hi));
+    p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[6].hi));
+    return gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[5].hi)) * h;
+}
+
+/* e^r - 1: the terms up to r^4 as pairs, the rest in double */
 GV_INLINE gv_lanes_pair gv_lanes_expm1(gv_lanes_pair r) {
-    const gv_dd *c = gv_exp_coefficient; /* 1/n! */
-    gv_lanes h = r.hi, rest = gv_lanes_madd(gv_lanes_all(c[10].hi), h, gv_lanes_all(c[9].hi));
-    rest = gv_lanes_madd(rest, h, gv_lanes_all(c[8].hi));
-    rest = gv_lanes_madd(rest, h, gv_lanes_all(c[7].hi));
-    rest = gv_lanes_madd(rest, h, gv_lanes_all(c[6].hi));
-    rest = gv_lanes_madd(rest, h, gv_lanes_all(c[5].hi));
-    gv_lanes_pair p = gv_lanes_horner(gv_lanes_pair_make(rest * h, gv_lanes_all(0.0)), c[4], h);
-    p = gv_lanes_horner(gv_lanes_horner(p, c[3], h), c[2], h);
+    gv_lanes h = r.hi;
+    gv_lanes_pair p = gv_lanes_pair_make(gv_lanes_exp_rest(h), gv_lanes_all(0.0));
+    p = gv_lanes_horner(p, gv_exp_coefficient[4], h);
+    p = gv_lanes_horner(p, gv_exp_coefficient[3], h);
+    p = gv_lanes_horner(p, gv_exp_coefficient[2], h);
     gv_lanes_pair square = gv_lanes_product(p.hi, h), sum = gv_lanes_fast_two_sum(h, square.hi);
     gv_lanes lo = sum.lo + gv_lanes_madd(p.lo, h, square.lo);
     return gv_lanes_pair_make(sum.hi, lo + gv_lanes_madd(r.lo, sum.hi, r.lo));

@@ -7,7 +7,7 @@
      3 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
    gelu_tanh, gelu_sigmoid, silu and their derivatives, for every x:
      1 fast path       e^-s and one quotient, in lanes: logistic.h, 2^-64
-     2 long            what that leaves open, one in a thousand, gathered: the same in double-double, logistic.h, 2^-90
+     2 long            what that leaves open, one in a thousand, gathered: the same in double-double, logistic.h, 2^-89
    all, what is open then:
      accurate path     double-double by the formulas: math/<f>.h, 2^-88
      oracle            the undecided, reported to the caller: gelu_verify/truth/oracle.py

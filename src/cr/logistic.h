@@ -4,7 +4,7 @@
 
    f(x) = x/(1 + E), f'(x) = (1 + E + w E)/(1 + E)^2,  E = e^-s(x), w = x s'(x)
    E = 2^(-i/32) e^r, r = i log(2)/32 - s, |r| <= log(2)/64 (1 + 2^-34); power is 2^(-i/32) rounded, and the logarithm of
-   what it is off goes into r (tables/exp_f64.h). Once with 64 bits, once with 90:
+   what it is off goes into r (tables/exp_f64.h). Once with 64 bits, once with 89:
      gv_logistic_exp         power (1 + r + r^2 P(r)), P of exp_lanes.h, in double
      gv_logistic_wide_exp    r, and the terms up to r^4, as hi + lo; six more in double
 
@@ -16,7 +16,7 @@
    and a rounding test with that, and GV_LOGISTIC_FLOOR for what underflows, decides.
 
    x is clamped: above `highest` E is so small that f(x) rounds to x and f'(x) to 1 all the same; below `lowest` power
-   is infinite or NaN. That is never decided, nor is a NaN, a zero of f, or a result below 2^-968, which need not keep
+   is infinite or NaN (without fma, a product already where E > 2^996). That is never decided, nor is a NaN, a zero of f, or a result below 2^-968, which need not keep
    the bound. From `zero` down f(x) and f'(x) round to -0; from `least` up they are above 2^-600. */
 #ifndef GV_CR_LOGISTIC_H
 #define GV_CR_LOGISTIC_H
@@ -31,7 +31,7 @@
 #else
 #define GV_LOGISTIC_LOSS 0x1.8p-64
 #endif
-#define GV_LOGISTIC_WIDE_LOSS 0x1p-90
+#define GV_LOGISTIC_WIDE_LOSS 0x1.4p-90
 #define GV_LOGISTIC_FLOOR 0x1p-1020
 
 /* Where x is clamped: s(lowest) is -32770 to -32798 steps of log(2)/32, and 2^1024 has exponent bits of infinity */
@@ -130,15 +130,25 @@ GV_INLINE gv_lanes_pair gv_logistic_exp(gv_lanes_reduced by) {
     return gv_lanes_pair_make(hi, gv_lanes_madd(by.power, p, lo));
 }
 
-/* The same of any s, with 90 bits */
-GV_INLINE gv_lanes_pair gv_logistic_wide_exp(const gv_lanes_powers *powers, gv_lanes_pair s) {
-    gv_lanes shifted = gv_logistic_steps(s.hi), i = shifted - gv_lanes_all(0x1.8p52), off, power;
-    gv_lanes_power(powers, shifted, &power, &off);
+/* i log(2)/32 - s, less the logarithm of what power is off; the first difference is exact */
+GV_INLINE gv_lanes_pair gv_logistic_wide_rest(gv_lanes i, gv_lanes off, gv_lanes_pair s) {
     gv_lanes_pair steps = gv_lanes_product(i, gv_lanes_all(2.0 * gv_ln2_64.hi));
     gv_lanes low = (steps.lo - s.lo) + gv_lanes_madd(i, gv_lanes_all(2.0 * gv_ln2_64.lo), off);
-    gv_lanes_pair p = gv_lanes_expm1(gv_lanes_two_sum(steps.hi - s.hi, low)); /* the difference is exact */
+    return gv_lanes_two_sum(steps.hi - s.hi, low);
+}
+
+/* power (1 + p) */
+GV_INLINE gv_lanes_pair gv_logistic_scaled(gv_lanes power, gv_lanes_pair p) {
     gv_lanes_pair linear = gv_lanes_product(power, p.hi), e = gv_lanes_fast_two_sum(power, linear.hi);
     return gv_lanes_pair_make(e.hi, e.lo + gv_lanes_madd(power, p.lo, linear.lo));
+}
+
+/* e^-s with 89 bits */
+GV_INLINE gv_lanes_pair gv_logistic_wide_exp(const gv_lanes_powers *powers, gv_lanes_pair s) {
+    gv_lanes shifted = gv_logistic_steps(s.hi), off, power;
+    gv_lanes_power(powers, shifted, &power, &off);
+    gv_lanes_pair r = gv_logistic_wide_rest(shifted - gv_lanes_all(0x1.8p52), off, s);
+    return gv_logistic_scaled(power, gv_lanes_expm1(r));
 }
 
 /* 1 + e */
@@ -192,7 +202,7 @@ GV_INLINE int gv_logistic_round(const gv_logistic_form *f, gv_lanes x, gv_lanes_
     return gv_lanes_differ(up, down);
 }
 
-/* f(x) with 90 bits */
+/* f(x) with 89 bits */
 GV_INLINE gv_lanes_sum gv_logistic_wide(const gv_logistic_form *f, const gv_lanes_powers *powers, gv_lanes x) {
     gv_lanes clamped = gv_logistic_clamp(f, x);
     gv_lanes_divisor sum = gv_logistic_divisor(gv_logistic_wide_exp(powers, f->slope(clamped)));

@@ -8,7 +8,7 @@
 #define GV_ISA(name) name##_here
 #include "cr/float64.h"
 
-#define GV_EXPORT(name, NAME, whole, derivative) \
+#define GV_EXPORT(name) \
     void name(const double *x, double *out, size_t n); \
     void name(const double *x, double *out, size_t n) { \
         gv_logistic_form f = gv_logistic_form_of_##name(); \
