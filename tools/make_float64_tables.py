@@ -1,4 +1,4 @@
-"""Generate src/tables/*_f64.h: the pieces of gelu and gelu_grad in float64, with a proved bound for each, and powers of 2.
+"""Generate src/tables/*_f64.h: the pieces of gelu and gelu_grad in float64, each with a proved bound; powers of 2.
 
 Run from the top of the checkout: python tools/make_float64_tables.py [--check]     (needs python-flint)
 

@@ -8,7 +8,7 @@
      gv_logistic_exp         power (1 + r + r^2 P(r)), P of exp_lanes.h, in double
      gv_logistic_wide_exp    r, and the terms up to r^4, as hi + lo; six more in double
 
-   Everything else is a pair hi + lo, good to 2^-95. So what is lost is lost in E, GV_LOGISTIC_LOSS or
+   Everything else is a pair hi + lo, good to 2^-93. So what is lost is lost in E, GV_LOGISTIC_LOSS or
    GV_LOGISTIC_WIDE_LOSS relative: proved by tests/prove/test_logistic.py, with fma and without (docs/proofs.md, section
    9). With dE = E d, |d| <= loss,
      f changes by E/(1 + E) d of it                   below loss |f|
@@ -16,8 +16,9 @@
    and a rounding test with that, and GV_LOGISTIC_FLOOR for what underflows, decides.
 
    x is clamped: above `highest` E is so small that f(x) rounds to x and f'(x) to 1 all the same; below `lowest` power
-   is infinite or NaN (without fma, a product already where E > 2^996). That is never decided, nor is a NaN, a zero of f, or a result below 2^-968, which need not keep
-   the bound. From `zero` down f(x) and f'(x) round to -0; from `least` up they are above 2^-600. */
+   is infinite or NaN (without fma, a product already where E > 2^996). That is never decided, nor is a NaN, a zero of
+   f, or a result below 2^-968, which need not keep the bound. From `zero` down f(x) and f'(x) round to -0; from `least`
+   up they are above 2^-600. */
 #ifndef GV_CR_LOGISTIC_H
 #define GV_CR_LOGISTIC_H
 #include "lanes.h"
@@ -197,7 +198,8 @@ GV_INLINE int gv_logistic_round(const gv_logistic_form *f, gv_lanes x, gv_lanes_
     }
     gv_lanes first = x * sum.inverse, rest = gv_logistic_rest(x, first, sum);
     gv_lanes loss = gv_logistic_loss(gv_lanes_abs(first), GV_LOGISTIC_LOSS);
-    gv_lanes up = first + gv_lanes_madd(rest, sum.inverse, loss), down = first + gv_lanes_madd(rest, sum.inverse, -loss);
+    gv_lanes up = first + gv_lanes_madd(rest, sum.inverse, loss);
+    gv_lanes down = first + gv_lanes_madd(rest, sum.inverse, -loss);
     gv_lanes_store(y, up);
     return gv_lanes_differ(up, down);
 }
@@ -222,8 +224,14 @@ GV_INLINE gv_value gv_logistic_value(double hi, double lo, double loss) {
 
 #define GV_LOGISTIC_FORM(name, NAME, form, exact, derivative) \
     GV_INLINE gv_logistic_form gv_logistic_form_of_##name(void) { \
-        gv_logistic_form f = {gv_logistic_slope_##form, gv_logistic_steep_##form, exact, derivative, \
-                              GV_##NAME##_LOWEST,       GV_##NAME##_HIGHEST,      GV_##NAME##_LEAST, GV_##NAME##_ZERO}; \
+        gv_logistic_form f = {gv_logistic_slope_##form, \
+                              gv_logistic_steep_##form, \
+                              exact, \
+                              derivative, \
+                              GV_##NAME##_LOWEST, \
+                              GV_##NAME##_HIGHEST, \
+                              GV_##NAME##_LEAST, \
+                              GV_##NAME##_ZERO}; \
         return f; \
     }
 GV_LOGISTIC_FORM(gelu_tanh, GELU_TANH, tanh, 0, 0)

@@ -1,5 +1,5 @@
-/* gelu_tanh, gelu_sigmoid, silu and their derivatives over arrays in float64: the formulas are in logistic.h, the stages
-   in float64.h, which includes this. */
+/* gelu_tanh, gelu_sigmoid, silu and their derivatives over arrays in float64: the formulas are in logistic.h, the
+   stages in float64.h, which includes this. */
 #ifndef GV_CR_LOGISTIC_ARRAY_H
 #define GV_CR_LOGISTIC_ARRAY_H
 #include "logistic.h"

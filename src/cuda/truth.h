@@ -1,5 +1,6 @@
 /* E = (got - y)/u(y) of one output, on the device as on the CPU: the enclosure in double, what that leaves open in
-   double-double (by pieces, ../cr/wide.h, or one quotient, ../cr/logistic.h, else by ../math), and what that leaves open by the oracle, on the host.
+   double-double (by pieces, ../cr/wide.h, or one quotient, ../cr/logistic.h, else by ../math), and what that leaves
+   open by the oracle, on the host.
    The definition of E is ../truth/judge.h; the bounds are those of ../buckets/ulp_error.h and of the values.
    Test: tests/measure/test_gpu_judge.py compiles this for the CPU and compares every count with the CPU's reducer. */
 #ifndef GELU_VERIFY_CUDA_TRUTH_H
@@ -28,11 +29,11 @@ typedef struct {
         GV_INLINE gv_value formula(double x) { return gv_##name(x); } \
         GV_INLINE type form() { return its_form; } \
     };
-#define GV_DEFINE_PIECEWISE(name, NAME, whole, derivative) \
+#define GV_FUNCTION_BY_PIECES(name, NAME, whole, derivative) \
     GV_DEFINE_FUNCTION(name, const gv_piecewise *, &gv_##name##_piecewise)
-#define GV_DEFINE_LOGISTIC(name) GV_DEFINE_FUNCTION(name, gv_logistic_form, gv_logistic_form_of_##name())
-GV_PIECEWISE_FUNCTIONS(GV_DEFINE_PIECEWISE)
-GV_LOGISTIC_FUNCTIONS(GV_DEFINE_LOGISTIC)
+#define GV_FUNCTION_BY_QUOTIENT(name) GV_DEFINE_FUNCTION(name, gv_logistic_form, gv_logistic_form_of_##name())
+GV_PIECEWISE_FUNCTIONS(GV_FUNCTION_BY_PIECES)
+GV_LOGISTIC_FUNCTIONS(GV_FUNCTION_BY_QUOTIENT)
 
 /* v, and whether it decides, as in ../truth/loops.h */
 GV_INLINE bool gv_is_known(const gv_piecewise *f, double x, gv_value *v) {

@@ -23,7 +23,7 @@ STEP = LOG2 / STEPS
 MOST = 32799  # steps: |i| at the clamps
 REACH = STEP / 2 * (1 + arb(2) ** -34)  # of r
 PARTS_OF_R = 128
-REST = arb(2) ** -93  # all that follows E: roundings of low parts; 4 u^2 of 1 - q count as often as w has it, below 2^10
+REST = arb(2) ** -93  # all that follows E: roundings of low parts; 4 u^2 of 1 - q count w times, below 2^10
 S_LOW = 4 * UNIT * MOST * STEP  # of a pair s
 S_LOST = 25 * UNIT**2 * MOST * STEP  # what a pair s is off
 

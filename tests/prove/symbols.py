@@ -167,8 +167,8 @@ PIECE = {
 }
 R_OF_PARTS = "(by.first + by.second)"
 P_OF_R = (
-    f"gv_lanes_madd(({R_OF_PARTS} * {R_OF_PARTS}), gv_lanes_exp_polynomial({R_OF_PARTS}, ({R_OF_PARTS} * {R_OF_PARTS})), "
-    "by.second)"
+    f"gv_lanes_madd(({R_OF_PARTS} * {R_OF_PARTS}), "
+    f"gv_lanes_exp_polynomial({R_OF_PARTS}, ({R_OF_PARTS} * {R_OF_PARTS})), by.second)"
 )
 E_HI = f"gv_lanes_madd(by.power, (by.first + {P_OF_R}), by.power)"
 ONE, SUM_HI = "gv_lanes_all(1.0)", "(gv_lanes_all(1.0) + e.hi)"
