@@ -11,10 +11,10 @@ from .result import Record
 from .serialize import Key, bare_type, keys_of, without_none
 
 
-def key_tables(root: Any = Record) -> str:
-    """A table of the keys of an object, and one of each object inside of it; default: of a result."""
+def key_tables(root: Any = Record, elsewhere: Any = None) -> str:
+    """A table of the keys of an object, and one of each object inside of it, but for `elsewhere`; default: of a result."""
     parts = [_table(root)]
-    for kind in _parts(root):
+    for kind in _parts(root, elsewhere):
         parts.append(f"`{kind.__name__}`: {_sentence(kind)}\n\n{_table(kind)}")
     return "\n".join(parts)
 
@@ -62,13 +62,13 @@ def _name(hint: Any) -> str:
     return {str: "text", bool: "boolean", int: "integer", float: "number"}[hint]
 
 
-def _parts(kind: Any) -> Iterable[Any]:
+def _parts(kind: Any, elsewhere: Any) -> Iterable[Any]:
     """The objects inside of a record, each once, in the order in which they come."""
     found: dict[Any, None] = {}
     for each in keys_of(kind):
         inner = bare_type(each.hint)
         while get_origin(inner) in (tuple, Mapping):
             inner = bare_type(get_args(inner)[0 if get_origin(inner) is tuple else 1])
-        if is_dataclass(inner):
-            found |= dict.fromkeys([inner, *_parts(inner)])
+        if is_dataclass(inner) and inner is not elsewhere:
+            found |= dict.fromkeys([inner, *_parts(inner, elsewhere)])
     return found
