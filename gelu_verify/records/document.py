@@ -12,7 +12,7 @@ from .serialize import Key, bare_type, keys_of, without_none
 
 
 def key_tables(root: Any = Record, elsewhere: Any = None) -> str:
-    """A table of the keys of an object, and one of each object inside of it, but for `elsewhere`; default: of a result."""
+    """A table of the keys of an object, and of each object inside of it but `elsewhere`; default: of a result."""
     parts = [_table(root)]
     for kind in _parts(root, elsewhere):
         parts.append(f"`{kind.__name__}`: {_sentence(kind)}\n\n{_table(kind)}")
