@@ -7,6 +7,7 @@ curves differ in their dashes too, and all follow the reader's choice of light o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -239,6 +240,20 @@ def svg(chart: Chart, *, alone: bool = False, scale: float = 1, note: str = "") 
     return Markup("<!-- {} -->\n{}\n").format(note, text) if note else text
 
 
+_PLAIN = {
+    "grid": 'stroke="currentColor" stroke-opacity=".15"',
+    "rule": 'stroke="currentColor" stroke-opacity=".7" stroke-dasharray="4 3"',
+    "area": 'fill="currentColor" fill-opacity=".8"',
+    "k0": 'color="#3d85c6"',
+    "k1": 'color="#d1443a"',
+}
+
+
+def without_style(drawn: Markup) -> Markup:
+    """A drawing of areas for a page that is not ours: attributes in the place of classes, and the page's own colour."""
+    return Markup(re.sub('class="([^"]*)"', lambda found: " ".join(map(_PLAIN.__getitem__, found[1].split())), drawn))
+
+
 def _element(tag: str, attributes: Mapping[str, object], content: str | Markup | None = None) -> Markup:
     inside = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in attributes.items())
     if content is None:
@@ -326,13 +341,13 @@ def _curves(chart: Chart) -> Iterator[Markup]:
         if curve.band:
             around = [*((x, high) for x, _, high in curve.band), *((x, low) for x, low, _ in reversed(curve.band))]
             yield _path(f"band k{curve.colour % 7}", _joined((chart.x_of(x), chart.y_of(y)) for x, y in around) + "z")
-        if data := _data(chart, curve):
+        if data := path_data(chart, curve):
             title = _element("title", {}, curve.label) if curve.label else ""
             yield _element("path", {"class": _style(curve), "d": data, **curve.attributes}, title or None)
 
 
-def _data(chart: Chart, curve: Curve) -> str:
-    """The path of a curve, in as many pieces as it has."""
+def path_data(chart: Chart, curve: Curve) -> str:
+    """The path of a curve, in as many pieces as it has; for a page that draws it itself, too."""
     pieces: list[list[Point]] = [[]]
     for x, y in curve.points:
         if math.isnan(y):
