@@ -70,7 +70,7 @@ def _unknown(reason: str, members: Sequence[ResultComparison], width: int) -> It
 
 
 def _listed(found: Comparison, status: Status, width: int, details: bool) -> Iterator[Line]:
-    members = found.of_status(status)
+    members = found.of_verdict(status)
     if not members:
         return
     if status == "same" and not details:

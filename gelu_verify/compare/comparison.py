@@ -140,6 +140,6 @@ class Comparison:
     differences: tuple[Difference, ...] = field(metadata=about("what else the runs do not have in common"))
     results: tuple[ResultComparison, ...] = field(metadata=about("every result of either run, the worst first"))
 
-    def of_status(self, *statuses: Status) -> list[ResultComparison]:
+    def of_verdict(self, *statuses: Status) -> list[ResultComparison]:
         """The results of these statuses."""
         return [each for each in self.results if each.status in statuses]

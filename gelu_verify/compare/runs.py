@@ -45,7 +45,7 @@ def compare_runs(
             f"nothing to compare: no target, function and dtype is in both runs ({held[0]}; {held[1]})"
         )
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda key: _compared((old, indices[0][key]), (new, indices[1][key])), common))
+        found = list(pool.map(lambda key: compared((old, indices[0][key]), (new, indices[1][key])), common))
     found += [_alone(old.results[at], "vanished") for key, at in indices[0].items() if key not in indices[1]]
     found += [_alone(new.results[at], "appeared") for key, at in indices[1].items() if key not in indices[0]]
     return Comparison(
@@ -59,8 +59,8 @@ def decisive(found: Comparison, fail_on: str) -> tuple[list[ResultComparison], l
     `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse.
     """
     if fail_on == "worse":
-        return found.of_status("worse", "mixed"), found.of_status("vanished", "unknown")
-    return [each for each in found.results if each.status not in ("same", "unknown")], found.of_status("unknown")
+        return found.of_verdict("worse", "mixed"), found.of_verdict("vanished", "unknown")
+    return [each for each in found.results if each.status not in ("same", "unknown")], found.of_verdict("unknown")
 
 
 def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:
@@ -81,7 +81,8 @@ def _are_enough(old: Run, new: Run, indices: list[dict[str, int]], common: list[
     return bool(common) and (not asked or not asked.isdisjoint(common))
 
 
-def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
+def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
+    """Two results of one target, function and dtype, each by its run and its place there."""
     (a, b), runs = (run.results[index] for run, index in (old, new)), (old[0], new[0])
     same_inputs = have_same_inputs(a, b)
     shared = None if same_inputs else tried_by_both(old, new)

@@ -58,7 +58,7 @@ def comparison_document(found: Comparison) -> Document:
     folds = [
         Details(f"{WORDS[status]}: {len(members)}", [Text(names(members))])
         for status in LISTED
-        if (members := found.of_status(status))
+        if (members := found.of_verdict(status))
     ]
     table = TextTable(_COLUMNS, [_row(place, each) for place, each in enumerate(shown)], "results that changed")
     overview = [Section("What changed, the worst first", [Text(_MEANING, "lead"), table])] if shown else []

@@ -46,7 +46,7 @@ def summary(found: Comparison) -> str:
     """How many results are what, the worst first."""
     parts = []
     for status in ORDER:
-        count = len(found.of_status(status))
+        count = len(found.of_verdict(status))
         if count:
             parts.append(f"{count} {_COUNTED[status][count > 1]}")
     total = len(found.results)
