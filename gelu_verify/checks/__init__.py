@@ -11,7 +11,8 @@ import pkgutil
 from .. import plugins
 from ..errors import TargetFailure, Unanswered, UsageError, message_of
 from ..own_faults import guarded
-from .base import Check, Evidence, Finding, Policy, Status
+from ..records.result import Status
+from .base import Check, Evidence, Finding, Policy
 from .unrepeated import without_unrepeated
 
 __all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "Status", "findings", "own_checks"]

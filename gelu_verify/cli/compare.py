@@ -69,7 +69,7 @@ def compare(
     docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
     """
     from ..atomic_files import in_use
-    from ..ci.changes import verdicts_of_comparison
+    from ..ci.changes import cases_of_comparison
     from ..compare.revisions import is_range
     from ..compare.runs import compare_runs, decisive
     from ..report.comparison import LEFT_OUT, comparison_document
@@ -106,7 +106,7 @@ def compare(
 
         why = "" if over else "not known to be no worse: "
         warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
-    reporter.finish(verdicts_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
+    reporter.finish(cases_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
 
 
 # ---- the two runs --------------------------------------------------------------------------------

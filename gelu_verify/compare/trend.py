@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import MissingMeasurement
-from ..judge.changes import Status
+from ..judge.changes import Verdict
 from ..records.fields import Count, Name, Positive, Size, Ulp, about
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange, Bound, FunctionName
@@ -42,7 +42,7 @@ class TrendPoint:
             'digests were kept), or `"first"`'
         )
     )
-    verdict: Status | None = field(
+    verdict: Verdict | None = field(
         metadata=about("beside that run, by the rules of `compare`: `status` of its results", null="of the first run"),
         default=None,
     )
@@ -130,7 +130,7 @@ def _point(before: Member | None, member: Member) -> TrendPoint:
         elements_per_s=record.throughput.elements_per_s if record.throughput else None,
         spread=record.throughput.spread if record.throughput else None,
         results=_bits(found) if found else "first",
-        verdict=found.status if found else None,
+        verdict=found.verdict if found else None,
         both_tried=found.both_tried if found else None,
     )
 
@@ -139,7 +139,7 @@ def _bits(found: ResultComparison) -> SameBits:
     """What is never said of results whose inputs, or digests, are not known: that they are the same."""
     if not (found.same_inputs or found.both_tried):
         return "unknown"
-    of_bits = {each.direction for each in found.changes if each.what in ("bits", "failure")}
+    of_bits = {each.verdict for each in found.changes if each.what in ("bits", "failure")}
     if "unknown" in of_bits:
         return "unknown"
-    return "changed" if of_bits or (found.both_tried and found.status != "same") else "same"
+    return "changed" if of_bits or (found.both_tried and found.verdict != "same") else "same"
