@@ -253,7 +253,7 @@ def _request(*, parameters: tuple[tuple[str, str], ...], no_throughput: bool, **
 
 def load_report() -> None:
     """What printing and reporting need."""
-    for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.verdicts"):
+    for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.cases"):
         import_module(module)
     from ..report.page import template
 
