@@ -77,16 +77,10 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, form: str, **opti
 
 
 def _request(map_: str, bias: float, options: dict[str, Any]) -> MapRequest:
-    from ..isolation.limits import Limits
     from ..stochastic.request import MapRequest
 
     options.pop("bias", None)
-    seconds, nbytes = options.pop("time_limit"), options.pop("memory_limit")
-    limits = Limits(seconds) if nbytes is None else Limits(seconds, nbytes)
-    return MapRequest(
-        map=map_, bias=bias, limits=limits, seeded=not options.pop("no_seed"),
-        isolate=options.pop("isolate") is None, **options,
-    )  # fmt: skip
+    return MapRequest(map=map_, bias=bias, seeded=not options.pop("no_seed"), **options)
 
 
 @contextmanager
