@@ -12,11 +12,14 @@ import sys
 from json import dumps
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from key_tables import key_tables
+
 from gelu_verify.checks import own_checks
 from gelu_verify.compare.comparison import Comparison
 from gelu_verify.compare.trend import Trend
 from gelu_verify.judge.rules import RULES
-from gelu_verify.records.document import key_tables
 from gelu_verify.records.json_schema import list_schema, schema_of
 from gelu_verify.records.manifest import Manifest
 from gelu_verify.records.result import Record

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from .fields import BitsOfDtype
-from .result import Record
-from .serialize import Key, bare_type, keys_of, without_none
+from gelu_verify.records.fields import BitsOfDtype
+from gelu_verify.records.result import Record
+from gelu_verify.records.serialize import Key, bare_type, keys_of, without_none
 
 
 def key_tables(root: Any = Record, elsewhere: Any = None) -> str:
@@ -27,13 +27,8 @@ def _sentence(kind: Any) -> str:
 
 def _table(kind: Any) -> str:
     lines = ["| key | type | value |", "|---|---|---|"]
-    lines += [f"| `{each.key}` | {_type(each)} | {described(each)}{_presence(each)} |" for each in keys_of(kind)]
+    lines += [f"| `{each.key}` | {_type(each)} | {each.described()}{_presence(each)} |" for each in keys_of(kind)]
     return "\n".join(lines) + "\n"
-
-
-def described(key: Key, null: str = "null") -> str:
-    """What a key holds, and when that is null (or an empty column)."""
-    return f"{key.text}; {null} {key.null}" if key.null else key.text
 
 
 def _presence(key: Key) -> str:
