@@ -23,8 +23,7 @@ GV_INLINE gv_lanes_pair gv_lanes_horner(gv_lanes_pair p, gv_dd c, gv_lanes h) {
 
 /* h^5/5! + ... + h^10/10!, divided by h^4. No loop here, so that gcc makes vectors of single lanes (truth/loops.h) */
 GV_INLINE gv_lanes gv_lanes_exp_rest(gv_lanes h) {
-    gv_lanes p =
-        gv_lanes_madd(gv_lanes_all(gv_exp_coefficient[10].hi), h, gv_lanes_all(gv_exp_coefficient[9].hi));
+    gv_lanes p = gv_lanes_madd(gv_lanes_all(gv_exp_coefficient[10].hi), h, gv_lanes_all(gv_exp_coefficient[9].hi));
     p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[8].hi));
     p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[7].hi));
     p = gv_lanes_madd(p, h, gv_lanes_all(gv_exp_coefficient[6].hi));

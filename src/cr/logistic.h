@@ -224,14 +224,9 @@ GV_INLINE gv_value gv_logistic_value(double hi, double lo, double loss) {
 
 #define GV_LOGISTIC_FORM(name, NAME, form, exact, derivative) \
     GV_INLINE gv_logistic_form gv_logistic_form_of_##name(void) { \
-        gv_logistic_form f = {gv_logistic_slope_##form, \
-                              gv_logistic_steep_##form, \
-                              exact, \
-                              derivative, \
-                              GV_##NAME##_LOWEST, \
-                              GV_##NAME##_HIGHEST, \
-                              GV_##NAME##_LEAST, \
-                              GV_##NAME##_ZERO}; \
+        gv_logistic_form f = { \
+            gv_logistic_slope_##form, gv_logistic_steep_##form, exact,           derivative, GV_##NAME##_LOWEST, \
+            GV_##NAME##_HIGHEST,      GV_##NAME##_LEAST,        GV_##NAME##_ZERO}; \
         return f; \
     }
 GV_LOGISTIC_FORM(gelu_tanh, GELU_TANH, tanh, 0, 0)

@@ -109,6 +109,6 @@ GV_LOGISTIC_FUNCTIONS(KERNEL)
 #define ROW_BY_PIECES(name, NAME, whole, derivative) ROW(name, "correctly rounded, by pieces in double-double")
 #define ROW_BY_QUOTIENT(name) ROW(name, "correctly rounded, by exp in double-double")
 extern "C" {
-GV_ON_DEVICE gv_kernel_row gv_kernels[] = {
-    GV_PIECEWISE_FUNCTIONS(ROW_BY_PIECES) GV_LOGISTIC_FUNCTIONS(ROW_BY_QUOTIENT) GV_END_OF_KERNELS};
+GV_ON_DEVICE gv_kernel_row gv_kernels[] = {GV_PIECEWISE_FUNCTIONS(ROW_BY_PIECES) GV_LOGISTIC_FUNCTIONS(ROW_BY_QUOTIENT)
+                                               GV_END_OF_KERNELS};
 }
