@@ -44,7 +44,7 @@ from .text import MINUS
 from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
-SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
+SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "at", "compare", "charts", "result", "main")
 STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
 FEW = 40  # worst inputs that are shown at once
 _SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
