@@ -150,6 +150,7 @@ def test_signs_of_latex(text, written):
         ("12", "$12$"),
         ("\N{EN DASH}", "--"),
         ("1,024", "1,024"),
+        ("\N{ARABIC-INDIC DIGIT TWO}", r"\textbackslash{}u0662"),
     ],
 )
 def test_a_number_of_a_table_is_set_as_one(number, written):
