@@ -40,7 +40,7 @@ _SYMBOLS = {
     "\N{INFINITY}": r"$\infty$", "\N{RIGHTWARDS ARROW}": r"$\to$", "\N{EN DASH}": "--",
 }  # fmt: skip
 _RELATIONS = {">=": r"\ge", "<=": r"\le", "=": "=", "": ""}
-_NUMBER = re.compile(r"(>=|<=|=|) ?(-?\d+(?:\.\d+)?|inf)(?:e\+?(-?)0*(\d+))?")
+_NUMBER = re.compile(r"(>=|<=|=|) ?(-?\d+(?:\.\d+)?|inf)(?:e\+?(-?)0*(\d+))?", re.ASCII)
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e\+?(-?)0*(\d+)\b")
 _NEGATIVE = re.compile(r"(?<![\w.)\]}-])-(?=\d|inf\b)")
 
