@@ -18,8 +18,8 @@ from mkdocs.structure.pages import Page
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-import pages as generated
-from list_decisions import anchor
+import pages as generated  # noqa: E402 - files of this folder, and of the one above
+from list_decisions import anchor  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 CONTENTS = "docs/contents.md"
@@ -57,7 +57,7 @@ def menu() -> list[dict[str, Any]]:
         if section == "How-to guides":
             made[-1][section].append({"Look up in the browser": LOOKUP})
         if section == "Reference":
-            made[-1][section] += [{title: list(paths)} for title, paths in generated.SECTIONS.items()]
+            made[-1][section] += [{title: entries} for title, entries in generated.SECTIONS.items()]
         if section == "Explanation":
             topics = sorted((ROOT / "docs" / "decisions").glob("*.md"))
             made[-1][section].append({"Decisions by topic": [f"decisions/{path.name}" for path in topics]})
@@ -126,5 +126,9 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
 
 def on_post_page(output: str, page: Page, config: Any) -> str:
     """The one script that the theme takes from elsewhere is a file of the site."""
-    up = "../" * page.url.count("/")
-    return output.replace(SHIM_ELSEWHERE, f"{up}{SHIM_HERE}")
+    return output.replace(SHIM_ELSEWHERE, "../" * page.url.count("/") + SHIM_HERE)
+
+
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    """The same in 404.html."""
+    return output.replace(SHIM_ELSEWHERE, f"/{SHIM_HERE}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import click
 import numpy as np
@@ -21,8 +22,9 @@ from gelu_verify.show.chart import Axis, Chart, Curve, linear, svg
 from gelu_verify.truth.hardest import hardest
 from gelu_verify.truth.values import exact, reference
 
+DOCS = Path(__file__).parents[2] / "docs"
 CHECKS = own_checks()
-COMMANDS = [name for name in sorted(main.commands)]
+COMMANDS = sorted(main.commands)
 KERNELS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 API = {  # pages of the API, and what is on each
     "values": (
@@ -45,14 +47,18 @@ API = {  # pages of the API, and what is on each
             "gelu_verify.testing.UnneededAllowance",
         ],
     ),
-    "ufunc": ("NumPy ufuncs", "", ["gelu_verify.ufunc"]),
+    "ufunc": (
+        "NumPy ufuncs",
+        ", ".join(f"`{name}`" for function in KERNELS for name in (function, f"{function}_grad")),
+        ["gelu_verify.ufunc"],
+    ),
     "torch": ("PyTorch operators", "", ["gelu_verify.torch"]),
 }
-SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "Checks": tuple(f"checks/{name}.md" for name in CHECKS),
-    "Functions": tuple(f"functions/{name}.md" for name in FUNCTIONS),
-    "Python": tuple(f"api/{name}.md" for name in API),
-    "Help of the commands": tuple(f"help/{name}.md" for name in COMMANDS),
+SECTIONS: Mapping[str, list[dict[str, str]]] = {  # {title in the menu: path} of each page
+    "Checks": [{name: f"checks/{name}.md"} for name in CHECKS],
+    "Functions": [{name: f"functions/{name}.md"} for name in FUNCTIONS],
+    "Python": [{title: f"api/{name}.md"} for name, (title, *_) in API.items()],
+    "Help of the commands": [{name: f"help/{name}.md"} for name in COMMANDS],
 }
 
 
@@ -93,9 +99,9 @@ def check_page(check: Check) -> str:
             "The threads in parentheses are issues of these projects." if "#" in check.reason else "",
             f"## How to fix it\n\n{check.remedy}" if check.remedy else "",
             f"## What a failure means\n\n{_SEVERITIES[severity]}",
-            f"A failure that is accepted is named with its reason: `allow={{{check.name!r}: \"...\"}}` in "
-            f"[a test](../testing.md), `{check.name} = \"...\"` under `accept` in [a gate](../gate.md).",
-            f"[All checks, and how they decide](../checks.md)",
+            f'A failure that is accepted is named with its reason: `allow={{{check.name!r}: "..."}}` in '
+            f'[a test](../testing.md), `{check.name} = "..."` under `accept` in [a gate](../gate.md).',
+            "[All checks, and how they decide](../checks.md)",
         )
         if part
     )
@@ -119,12 +125,12 @@ def _plain(text: str) -> str:
 def function_page(function: Function) -> str:
     """Formula, derivative, limits, a drawing, facts and hard cases."""
     name = function.name
-    rows = dict(_rows(function))
-    table = "\n".join(["| | |", "|---|---|", *(f"| {label} | {_cell(value)} |" for label, value in rows.items())])
+    rows = (f"| {label} | {_cell(value)} |" for label, value in _rows(function))
+    table = "\n".join(["| property | value |", "|---|---|", *rows])
     parts = [
         f"# `{name}`",
         f"    {name}(x) = {function.formula}",
-        f"![{name}({{x}}) over x]({name}.svg)".replace("({x})", "(x)"),
+        f"![{name} over x]({name}.svg)",
         table,
         f"    gelu-verify lookup {name} float32 -1.5",
         f"gives {exact(name, -1.5, 20) if _is_defined(function, -1.5) else 'NaN, outside of the domain'} to 20 digits "
@@ -207,7 +213,8 @@ def _facts(function: Function) -> Iterator[str]:
     yield "## What is proved"
     yield f"`gelu-verify facts {function.name}` prints it; the proofs are in [facts](../facts.md)."
     for fact in facts:
-        yield f"**{fact.name}**{f' ({fact.verdict})' if fact.verdict else ''}. {_cell(fact.statement)}".replace("*x", "\\*x")
+        verdict = f" ({fact.verdict})" if fact.verdict else ""
+        yield f"**{fact.name}**{verdict}. {_cell(fact.statement)}".replace("*x", "\\*x")
         if fact.values:
             values = (f"| {_cell(label)} | {value} |" for label, value in fact.values.items())
             yield "\n".join(["| value | |", "|---|---|", *values])
