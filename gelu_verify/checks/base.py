@@ -195,6 +195,8 @@ class Check:
     where these are more: such findings of two runs are compared on the inputs that both tried."""
     last: bool = False
     """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
+    remedy: str = ""
+    """How an implementation that fails is usually mended."""
 
     def severity_of(self, function: Function, fmt: Format, finding: Finding) -> Severity:
         """What that failure means."""
