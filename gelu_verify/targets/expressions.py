@@ -47,23 +47,37 @@ def _has_name(tree: ast.AST, name: str) -> bool:
     return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(tree))
 
 
-def python_program(imports: str, array: str, further: Mapping[str, str] | None = None) -> Program:
+def python_program(
+    imports: str, array: str, further: Mapping[str, str] | None = None, before: Mapping[str, str] | None = None
+) -> Program:
     """Programs of a library of arrays; `array` is text with `{n}`, `{value}` and `{dtype}`.
 
-    `further`: what follows the array where the expression has a word.
+    `further`: what follows the array where the expression has a word; `before`: what goes before it in a dtype.
     """
 
     def program(expression: str, dtype: str, value: str, n: int) -> str:
         x = array.format(n=n, value=value, dtype=dtype)
         x += "".join(text for word, text in (further or {}).items() if word in expression)
-        return f"{imports}\n\nx = {x}\ny = {expression}\n{printing(n)}\n"
+        first = f"{(before or {})[dtype]}\n" if dtype in (before or {}) else ""
+        body = f"{first}x = {x}\ny = {expression}\n{printing(n)}\n"
+        return with_imports(imports, body, dtype)
 
     return program
 
 
+def with_imports(imports: str, body: str, dtype: str) -> str:
+    """A program that imports what it names, and ml_dtypes where NumPy needs it for bfloat16."""
+
+    def is_needed(line: str) -> bool:
+        module = line.removeprefix("import ")
+        return module in body or (module == "ml_dtypes" and dtype == "bfloat16")
+
+    return "\n".join([*filter(is_needed, imports.split("\n")), "", body])
+
+
 def printing(n: int) -> str:
-    """What shows y: its only value, or which values there are."""
-    return "print(set(map(float, y)))" if n > 1 else "print(float(y[0]))"
+    """What shows y: its only value, or which values there are, each once (all NaNs are the same, both zeros not)."""
+    return "print(*dict.fromkeys(str(float(each)) for each in y))" if n > 1 else "print(float(y[0]))"
 
 
 def value_text(fmt: Format, bits: int) -> str:

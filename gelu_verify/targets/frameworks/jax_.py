@@ -23,10 +23,9 @@ from ..switches import Switches
 Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, one XLA computation per operation"
 JIT = "CPU, jax.jit"
-PROGRAM = python_program(
-    'import jax\nimport jax.scipy.stats\n\njax.config.update("jax_enable_x64", True)',
-    "jax.numpy.full({n}, {value}, jax.numpy.{dtype})",
-)
+FULL = "jax.numpy.full({n}, {value}, jax.numpy.{dtype})"
+WIDE = 'jax.config.update("jax_enable_x64", True)'
+PROGRAM = python_program("import jax\nimport jax.scipy.stats", FULL, before={"float64": WIDE})
 
 
 def _chosen() -> dict[str, str]:

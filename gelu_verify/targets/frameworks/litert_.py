@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import TargetFailure
 from ...formats import numpy_dtype
 from ..base import Target
+from ..expressions import printing
 from ..importing import framework
 from ..probing import outputs_of_probe, probed
 
@@ -33,15 +34,42 @@ class Operator:
     approximate: bool = False
 
 
-PATHS = (  # name, function, form, operator
-    ("gelu", "gelu", "GELU", Operator("GELU", "GeluOptions")),
-    ("gelu_tanh", "gelu_tanh", "GELU, approximate", Operator("GELU", "GeluOptions", approximate=True)),
-    ("relu", "relu", "RELU", Operator("RELU")),
-    ("elu", "elu", "ELU", Operator("ELU")),
-    ("tanh", "tanh", "TANH", Operator("TANH")),
-    ("sigmoid", "sigmoid", "LOGISTIC", Operator("LOGISTIC")),
-    ("exp", "exp", "EXP", Operator("EXP")),
+PATHS = (  # name, function, form, operator, and what TensorFlow's converter makes it of
+    ("gelu", "gelu", "GELU", Operator("GELU", "GeluOptions"), "tensorflow.nn.gelu(x)"),
+    (
+        "gelu_tanh",
+        "gelu_tanh",
+        "GELU, approximate",
+        Operator("GELU", "GeluOptions", approximate=True),
+        "tensorflow.nn.gelu(x, approximate=True)",
+    ),
+    ("relu", "relu", "RELU", Operator("RELU"), "tensorflow.nn.relu(x)"),
+    ("elu", "elu", "ELU", Operator("ELU"), "tensorflow.nn.elu(x)"),
+    ("tanh", "tanh", "TANH", Operator("TANH"), "tensorflow.tanh(x)"),
+    ("sigmoid", "sigmoid", "LOGISTIC", Operator("LOGISTIC"), "tensorflow.sigmoid(x)"),
+    ("exp", "exp", "EXP", Operator("EXP"), "tensorflow.exp(x)"),
 )
+
+
+def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
+    """A program of a model that TensorFlow converts; it converts these operators in float32 only."""
+    if dtype != "float32":
+        return ""
+    return f"""import ai_edge_litert.interpreter
+import numpy
+import tensorflow
+
+x = numpy.full({n}, {value}, "{dtype}")
+traced = tensorflow.function(lambda x: {expression})
+concrete = traced.get_concrete_function(tensorflow.TensorSpec([{n}], tensorflow.{dtype}))
+model = tensorflow.lite.TFLiteConverter.from_concrete_functions([concrete], traced).convert()
+interpreter = ai_edge_litert.interpreter.Interpreter(model_content=model, num_threads=1)
+interpreter.allocate_tensors()
+interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+interpreter.invoke()
+y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+{printing(n)}
+"""
 
 
 def discover() -> Iterator[Target]:
@@ -57,12 +85,13 @@ def discover() -> Iterator[Target]:
                 dtypes=tuple(LITERT_TYPES),
                 form=form,
                 note=f"CPU, one thread, {how}",
+                expression="" if suffix else expression,  # the converter's models are run as the default is
                 version=version,
                 operator=operator,
                 resolver=resolver,
             )
             for suffix, resolver, how in DELEGATES
-            for name, function, form, operator in PATHS
+            for name, function, form, operator, expression in PATHS
         ),
         outputs_of_probe,
     )

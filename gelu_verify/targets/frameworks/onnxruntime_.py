@@ -16,7 +16,7 @@ import numpy as np
 
 from ...formats import DTYPES
 from ..base import HostCall, HostTarget, Target
-from ..expressions import printing
+from ..expressions import printing, with_imports
 from ..importing import framework
 from ..onnx_format import ELEMENT_OF, model_of, node_of, scalar_of
 from ..output_memory import empty_output_like
@@ -112,17 +112,15 @@ def _by_sigmoid(*scale: Step) -> Graph:
     return Graph((*scale, Step("Sigmoid", (scaled,), "sigmoid"), Step("Mul", ("x", "sigmoid"))), optimize=False)
 
 
+IMPORTS = "import ml_dtypes\nimport numpy\nimport onnx.parser\nimport onnxruntime"
+
+
 def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
     """A program of a model of one node: `Gelu(x, approximate="tanh")`."""
     name, _, arguments = expression.removesuffix(")").partition("(x")
     element = {"float32": "float", "float64": "double"}.get(dtype, dtype)
     attributes = f"<{arguments.removeprefix(', ')}>" if arguments else ""
-    return f'''import ml_dtypes
-import numpy
-import onnx.parser
-import onnxruntime
-
-model = onnx.parser.parse_model("""
+    body = f'''model = onnx.parser.parse_model("""
 <ir_version: {IR_VERSION}, opset_import: ["": {_opset(name)}, "{MICROSOFT}": 1]>
 f ({element}[N] x) => ({element}[N] y) {{ y = {name}{attributes} (x) }}
 """)
@@ -131,6 +129,7 @@ x = numpy.full({n}, {value}, "{dtype}")
 y = session.run(None, {{"x": x}})[0]
 {printing(n)}
 '''
+    return with_imports(IMPORTS, body, dtype)
 
 
 SCALE = Step("Mul", ("x", 1.702), "scaled")

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import TargetFailure
 from ...formats import DTYPES
 from ..base import HostCall, HostTarget, Target
-from ..expressions import printing
+from ..expressions import printing, with_imports
 from ..importing import framework
 from ..output_memory import empty_output_like
 from ..switches import Switches
@@ -33,19 +33,18 @@ EXPRESSIONS = {  # of a node x
 }
 
 
+IMPORTS = "import ml_dtypes\nimport numpy\nimport openvino\nimport openvino.opset13"
+
+
 def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
     """A program of a model of one operation."""
-    return f"""import ml_dtypes
-import numpy
-import openvino
-import openvino.opset13
-
-x = openvino.opset13.parameter([-1], openvino.Type.{OPENVINO_TYPES[dtype]})
+    body = f"""x = openvino.opset13.parameter([-1], openvino.Type.{OPENVINO_TYPES[dtype]})
 model = openvino.Model([{expression}], [x], "model")
 compiled = openvino.Core().compile_model(model, "CPU", {{"INFERENCE_PRECISION_HINT": "f32"}})
 y = compiled(numpy.full({n}, {value}, "{dtype}"))[0]
 {printing(n)}
 """
+    return with_imports(IMPORTS, body, dtype)
 
 
 PATHS: tuple[tuple[str, str, str, Operation], ...] = (
