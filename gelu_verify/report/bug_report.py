@@ -29,7 +29,7 @@ from ..show.document import (
 )
 from ..truth.values import judge
 from .calls import instead_of
-from .reproducer import Reproducer, Shown, shown_inputs
+from .reproducer import Reproducer, ShownInput, shown_inputs
 from .text import ulp_text, value_text
 
 _WORDS = {
@@ -135,7 +135,7 @@ def _table(record: Record, inputs: Sequence[ShownInput]) -> TextTable:
     return TextTable(heads, [_row(record, each) for each in inputs], title="inputs")
 
 
-def _row(record: Record, each: Shown) -> list[Inline]:
+def _row(record: Record, each: ShownInput) -> list[Inline]:
     fmt, values = get_format(record.dtype), (each.x_bits, each.got_bits, each.want_bits)
     x, got, want = (np.array([int(bits, 16)], fmt.uint) for bits in values)
     error = abs(float(judge(record.function, record.dtype, x, got).error[0]))

@@ -33,7 +33,7 @@ _LENGTH = re.compile(r"calls? of ([\d,]+)")
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownInput:
     """An input, and what was returned for it; `why`: the check or the part of x that it is of."""
 
     x_bits: str
@@ -51,13 +51,13 @@ class Reproducer:
     """
 
     program: str
-    input: Shown
+    input: ShownInput
     printed: str | None = None
     shows: bool = False
     ran_with: str = ""
 
 
-def shown_inputs(record: Record) -> list[Shown]:
+def shown_inputs(record: Record) -> list[ShownInput]:
     """Of defects, the largest error, of each part of x and of losses; each input once."""
     failed = [record.findings[name] for name in record.failed_checks if name in record.findings]
     of = {
@@ -67,26 +67,26 @@ def shown_inputs(record: Record) -> list[Shown]:
     parts = [part for part in record.regions or () if part.max_ulp is not None and part.max_ulp > _ABOVE]
     found = [*of["defect"], _shown(record.witness, "largest error")]
     found += [*(_shown(part.witness, f"worst of {part.region}") for part in parts), *of["loss"]]
-    once: dict[str, Shown] = {}
+    once: dict[str, ShownInput] = {}
     for each in found:
         if each is not None:
             once.setdefault(each.x_bits, each)
     return list(once.values())[:_INPUTS]
 
 
-def _shown(found: FindingRecord | Witness | None, why: str) -> Shown | None:
+def _shown(found: FindingRecord | Witness | None, why: str) -> ShownInput | None:
     if found is None or not found.x_bits or not found.got_bits or not found.want_bits:
         return None
-    return Shown(found.x_bits, found.got_bits, found.want_bits, why)
+    return ShownInput(found.x_bits, found.got_bits, found.want_bits, why)
 
 
-def first_program(record: Record, inputs: Sequence[Shown]) -> Reproducer | None:
+def first_program(record: Record, inputs: Sequence[ShownInput]) -> Reproducer | None:
     """The program of the first input, not run; None where there is none."""
     return next(_programs(record, inputs), None)
 
 
 def reproduced(
-    record: Record, inputs: Sequence[Shown], switches: Mapping[str, str], seconds: float = SECONDS
+    record: Record, inputs: Sequence[ShownInput], switches: Mapping[str, str], seconds: float = SECONDS
 ) -> Reproducer | None:
     """The first program that prints what the run found, or else the first of all, as they printed it here.
 
@@ -109,7 +109,7 @@ def reproduced(
 
 
 def _programs(
-    record: Record, inputs: Sequence[Shown], switches: Mapping[str, str] | None = None
+    record: Record, inputs: Sequence[ShownInput], switches: Mapping[str, str] | None = None
 ) -> Iterator[Reproducer]:
     """Of each input alone, then in a call of many, and in calls of the lengths that the run names."""
     for each in inputs:

@@ -12,7 +12,7 @@ from gelu_verify.formats import get_format
 from gelu_verify.records.parts import Beside, FindingRecord, Witness
 from gelu_verify.report import reproducer
 from gelu_verify.report.bug_report import bug_report, title_of
-from gelu_verify.report.reproducer import Reproducer, Shown, check_script, first_program, reproduced, shown_inputs
+from gelu_verify.report.reproducer import Reproducer, ShownInput, check_script, first_program, reproduced, shown_inputs
 from gelu_verify.show.html import page
 from gelu_verify.show.markdown import markdown
 from gelu_verify.targets.expressions import printing
@@ -31,7 +31,7 @@ def bits(text, dtype="float32"):
 
 
 def shown(x, got, want, dtype="float32", why="largest error"):
-    return Shown(bits(x, dtype), bits(got, dtype), bits(want, dtype), why)
+    return ShownInput(bits(x, dtype), bits(got, dtype), bits(want, dtype), why)
 
 
 @pytest.fixture
