@@ -108,6 +108,8 @@ def gate(
     if run and seed is not None:
         raise UsageError("--seed is of what is measured now, and RUN was measured before")
     budgets, stored = read_budgets(path), deciding_run(run) if run else None
+    if not (stored or project or file):
+        say("gelu-verify: no project is here: the kernels that come with gelu-verify are measured", err=True)
     with chdir(project.folder if project else "."):
         if stored:
             found = stored_measurements(stored, budgets, project)

@@ -124,6 +124,64 @@ def test_lookup_with_parameters():
     assert (beyond["y"], beyond["exact"]) == ("-0", None)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "typed", "note"),
+    [
+        ("float64", "1e400", "1e400 is beyond the numbers of float64: x is inf"),
+        ("float32", "-0x1p2000", "-0x1p2000 is beyond the numbers of float32: x is -inf"),
+        ("float16", "65520", "65520 is beyond the numbers of float16: x is inf"),
+        ("float8_e4m3fn", "1e9", "1e9 is beyond the numbers of float8_e4m3fn: x is NaN"),
+        ("float32", "-1e-400", "-1e-400 is closer to 0 than the numbers of float32: x is -0"),
+        ("float16", "65519", ""),
+        ("float32", "inf", ""),
+        ("float32", "-Infinity", ""),
+        ("float32", "nan", ""),
+        ("float32", "0x7f800000", ""),
+        ("float32", "-0x0.0p+0", ""),
+        ("float32", "0e400", ""),
+    ],
+)
+def test_lookup_says_where_a_number_is_beyond_its_dtype(dtype, typed, note):
+    done = call("lookup", "gelu", dtype, typed, "--json")
+    assert done.stderr == (f"gelu-verify: {note}\n" if note else "")
+    assert done.exit_code == 0
+    json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("lookup", "float32", "gelu", "-6.5"),
+            "float32 is a dtype, and stands second: gelu-verify lookup gelu float32",
+        ),
+        (("lookup", "float32", "gelu"), "gelu-verify lookup gelu float32"),
+        (("lookup", "gelu", "float32"), "X is missing"),
+        (("hardest", "bfloat16", "silu"), "gelu-verify hardest silu bfloat16"),
+        (("keep", "float64", "silu", "1"), "gelu-verify keep silu float64"),
+        (("lookup", "gelu", "half", "1"), "did you mean 'float16'"),
+        (("run", "numpy", "--dtype", "fp16"), "did you mean 'float16'"),
+        (("run", "numpy", "--dtype", "BF16"), "did you mean 'bfloat16'"),
+        (("bench", "gelu", "--dtype", "double"), "did you mean 'float64'"),
+        (("run", "torch.gelu", "--device", "cuda"), "torch.gelu runs on cpu, not on cuda (accepted: torch_cuda)"),
+        (("run", "jax", "--device", "cuda"), "(accepted: jax_cuda)"),
+        (("run", "scipy", "--device", "cuda"), "(accepted: cuda, cupy, jax_cuda, torch_cuda, triton)"),
+    ],
+)
+def test_an_error_says_what_to_type_instead(words, message):
+    done = call(*words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_a_library_that_is_missing_is_named_with_its_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    done = call("run", "scipy", "--in-process", *QUICK)
+    assert done.exit_code == 3
+    assert "scipy was asked for, but scipy is not installed (pip install scipy)" in done.stderr
+
+
 def test_lookup_in_a_rounding_mode():
     found = json.loads(call("lookup", "gelu", "float32", "-6.5", "--rounding", "up", "--json").stdout)
     assert (found["rounding"], found["y_bits"], found["round_down"]["bits"]) == ("up", "0xaf8f821e", "0xaf8f821f")

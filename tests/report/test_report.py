@@ -1,5 +1,6 @@
 """The report: numbers that never flatter, envelopes that never hide a peak, files that stand alone."""
 
+import dataclasses
 import hashlib
 import io
 import math
@@ -113,6 +114,7 @@ def test_headlines():
         "1 is accurate on a range (from a sample; torch.gelu float32, ○ x >= -1.11); 1 is accurate (from a sample)."
     )
     assert headline([sound, on_a_range]).startswith("None of 2 results is broken. 1 is accurate on a range")
+    assert headline([on_a_range, dataclasses.replace(on_a_range, grade=None)]).startswith("The result is not broken.")
 
 
 def test_a_headline_names_the_worst_results_and_counts_the_others():
