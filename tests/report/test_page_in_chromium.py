@@ -311,7 +311,7 @@ def test_a_click_on_the_plot_gives_the_worst_input_there(panel):
     found.locator("code").first.wait_for()
     bits = found.locator("code").first.inner_text()
     assert bits.startswith("0xc")  # negative x
-    assert f"--bits {bits}" in found.inner_text()
+    assert f"gelu-verify ask torch.gelu float32 {bits}" in found.inner_text()
     assert {"x", "got", "want"} == set(found.locator("th").all_inner_texts())
 
 
@@ -320,8 +320,8 @@ def test_copy_buttons_copy(browser, url):
     page.wait_for_selector("#result[open]")
     page.locator("#result .command button").first.click()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("gelu-verify run torch.gelu ")
-    assert "--bits 0x" in copied
+    assert copied.startswith("gelu-verify ask torch.gelu ")
+    assert " float32 0x" in copied
     page.get_by_role("button", name="copy as text").click()
     assert "largest error" in page.evaluate("navigator.clipboard.readText()")
     page.context.close()
