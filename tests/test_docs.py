@@ -29,8 +29,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def commands(text):
-    """Command lines of ours in indented blocks and in backticks."""
-    for line in text.splitlines():
+    """Command lines of ours in indented blocks, where "\\" continues a line, and in backticks."""
+    for line in re.sub(r"\\\n +", "", text).splitlines():
         if line.startswith("    ") and "gelu-verify " in line:
             yield line[line.index("gelu-verify ") :].strip()
     yield from re.findall(r"`(gelu-verify [^`]+)`", text)

@@ -758,3 +758,15 @@ def test_a_log_gets_a_line_a_minute(monkeypatch):
     assert lines.advanced(100) == "40.0 %, 76 minutes left"
     now[0] += 60
     assert lines.advanced(600) == ""
+
+
+def test_gate_without_a_project_says_first_what_it_measures(tmp_path, monkeypatch):
+    def stop(*_args, **_named):
+        raise UsageError("stopped")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gelu_verify.gate.measurements.measure_budgeted", stop)
+    done = call("gate")
+    assert done.stderr.splitlines()[0].endswith(
+        "no project is here: the kernels that come with gelu-verify are measured"
+    )

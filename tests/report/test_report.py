@@ -19,7 +19,7 @@ from gelu_verify.buckets.bins import envelope, layout
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import buckets, get_format
 from gelu_verify.records.grades import GRADES
-from gelu_verify.report import write_report
+from gelu_verify.report import legend, write_report
 from gelu_verify.report.axis import edge_values, ticks
 from gelu_verify.report.frames import FRAMES, run_letter
 from gelu_verify.report.markdown import markdown
@@ -291,3 +291,9 @@ def test_frames_of_nothing_have_their_columns():
         assert len(frame) == 0
         assert list(frame.columns[:5]) == ["run", "family", "target", "function", "dtype"]
         assert pd.read_csv(io.StringIO(frame.to_csv(index=False))).columns.equals(frame.columns)
+
+
+def test_the_legend_says_how_each_check_is_mended():
+    page = legend.check_rows()
+    assert page
+    assert all(row["remedy"].endswith(".") for row in page)
