@@ -42,9 +42,14 @@ _WORDS = {
 
 def title_of(record: Record) -> str:
     """What is worst about what it returns, of the call that a user writes."""
-    found, _, rest = (record.sentence or "").removesuffix(".").partition("; ")
-    worst = rest.partition("; ")[0] if rest and record.failure_kind in HARMLESS else found
+    worst = _of_outputs(record).removesuffix(".").partition("; ")[0]
     return f"{''.join(_call(record))} in {record.dtype}: {worst or 'its largest errors'}"
+
+
+def _of_outputs(record: Record) -> str:
+    """The sentence without what a maintainer of the function does not look for: that a thread of it stayed."""
+    rest = (record.sentence or "").partition("; ")[2]
+    return rest if rest and record.failure_kind in HARMLESS else record.sentence or ""
 
 
 def _call(record: Record) -> tuple[str, str]:
@@ -95,7 +100,8 @@ _CONVENTION = (
 def _what(record: Record) -> Iterator[Block]:
     formula, (family, call) = get_function(record.function).formula, _call(record)
     yield Text((family, _code(call), f" is judged as {record.function}", f": {formula}." if formula else "."))
-    yield Text(": ".join(filter(None, ("Found", said(grade_title(record.grade), record.grade_bound), record.sentence))))
+    found = ("Found", said(grade_title(record.grade), record.grade_bound), _of_outputs(record))
+    yield Text(": ".join(filter(None, found)))
     every = "every input of the dtype" if record.bound == "=" else f"{record.n:,} inputs, so others may be worse"
     narrowed = f" in {', '.join(record.ranges)} (bits)" if record.ranges else ""
     yield Text(f"Tried: {every}{narrowed}. Other versions of the library were not tried.")

@@ -184,11 +184,13 @@ def as_float(fmt: Format, bits: int) -> float:
 
 def _versions(program: str) -> str:
     """ "torch 2.13.0, Python 3.12.1": the distributions that a program imports."""
-    imports = (node for node in ast.parse(program).body if isinstance(node, ast.Import))
-    modules = dict.fromkeys(alias.name.partition(".")[0] for node in imports for alias in node.names)
+    body = ast.parse(program).body
+    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module]
+    modules = dict.fromkeys(name.partition(".")[0] for name in names)
     owners = importlib.metadata.packages_distributions()
-    names = dict.fromkeys(name for module in modules for name in owners.get(module, ()))
-    found = [f"{name} {importlib.metadata.version(name)}" for name in names]
+    distributions = dict.fromkeys(name for module in modules for name in owners.get(module, ()))
+    found = [f"{name} {importlib.metadata.version(name)}" for name in distributions]
     return ", ".join([*found, f"Python {platform.python_version()}"])
 
 
@@ -199,7 +201,7 @@ def check_script(record: Record, found: Reproducer, title: str) -> str:
     """A script whose exit code says whether a library still returns what is wrong."""
     fmt, want = get_format(record.dtype), int(found.input.want_bits, 16)
     lines = found.program.rstrip().split("\n")[:-1]  # without what prints y
-    imports = [line for line in lines if line.startswith("import ")]
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
     body = "\n".join(line for line in lines if line not in imports).strip()
     right = 'float("nan")' if fmt.is_nan(want) else value_text(fmt, want)
     wrong = "value == value" if fmt.is_nan(want) else "value != right"

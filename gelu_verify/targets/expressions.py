@@ -70,7 +70,7 @@ def with_imports(imports: str, body: str, dtype: str) -> str:
 
     def is_needed(line: str) -> bool:
         module = line.removeprefix("import ")
-        return module in body or (module == "ml_dtypes" and dtype == "bfloat16")
+        return module == line or module in body or (module == "ml_dtypes" and dtype == "bfloat16")
 
     return "\n".join([*filter(is_needed, imports.split("\n")), "", body])
 

@@ -13,7 +13,7 @@ from gelu_verify.formats import get_format
 from gelu_verify.targets.expressions import is_plain, value_text
 
 EVERYWHERE = ("jax", "kernels", "numpy", "onnxruntime", "scipy")
-FAMILIES = (*EVERYWHERE, *(family for family in (*HEAVY, *ON_REQUEST) if family != "litert"))
+FAMILIES = (*EVERYWHERE, *HEAVY, *ON_REQUEST)
 ASKED = ("-2.5", "0.75", "-inf")
 RUN = """
 import contextlib, io, json, sys
@@ -25,6 +25,19 @@ for program in json.load(sys.stdin):
     printed.append(stream.getvalue())
 json.dump(printed, sys.stdout)
 """
+
+
+def run(texts):
+    """What each program prints, one after the other in one process."""
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", RUN],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr[-2000:]
+    return json.loads(child.stdout)
 
 
 def programs(here, family, dtypes):
@@ -55,21 +68,30 @@ def programs(here, family, dtypes):
 def test_a_program_of_the_library_alone_prints_what_the_target_returns(family, dtypes):
     cases = list(programs(found(family), family, dtypes))
     if not cases:
-        assert family in ("torch_compiled", "scipy", "keras"), f"{family}: no program"
+        assert family in ("torch_compiled", "scipy", "keras", "litert"), f"{family}: no program"
         pytest.skip("none in these dtypes")
     texts = [program for *_, program in cases]
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUN],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr[-2000:]
-    for (target, dtype, bits, program), printed in zip(cases, json.loads(child.stdout), strict=True):
+    for (target, dtype, bits, program), printed in zip(cases, run(texts), strict=True):
         fmt = get_format(dtype)
         (got,) = target.evaluate(dtype, np.array([bits], fmt.uint))
         assert float(printed) == pytest.approx(float(value_of(fmt, int(got))), rel=0, abs=0, nan_ok=True), program
+
+
+INPUTS = ("0.1", "-0", "nan", "-inf", "0x1p-1074", "0x1p-149", "-0x1p-24", "0x1.fffffep127", "-0x1.fp1023")
+OF_ARRAYS = [each for each in FAMILIES if each not in ("kernels", "litert", "onnxruntime", "openvino")]
+
+
+@pytest.mark.parametrize(
+    "family", [pytest.param(each, marks=() if each in EVERYWHERE else pytest.mark.frameworks) for each in OF_ARRAYS]
+)
+def test_a_program_has_the_very_input_also_where_there_are_many(family):
+    """Its sign, as a zero too, and subnormal numbers; a call of many prints each value once."""
+    dtypes = sorted({dtype for target in found(family).values() for dtype in target.dtypes})
+    bits = [(dtype, get_format(dtype).parse(text)) for dtype in dtypes for text in INPUTS]
+    texts = [targets.program_of(family, "x", dtype, each, n) for dtype, each in bits for n in (1, 20)]
+    for (dtype, each), *printed in zip(bits, *[iter(run(texts))] * 2, strict=True):
+        want = f"{value_of(get_format(dtype), each)!r}\n"
+        assert printed == [want, want], dtype
 
 
 def value_of(fmt, bits):

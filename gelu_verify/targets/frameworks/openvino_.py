@@ -37,11 +37,14 @@ IMPORTS = "import ml_dtypes\nimport numpy\nimport openvino\nimport openvino.opse
 
 
 def PROGRAM(expression: str, dtype: str, value: str, n: int) -> str:
-    """A program of a model of one operation."""
+    """A program of a model of one operation; the factor of Swish is of float32 where none is given."""
+    of_x = "swish(x, openvino.opset13.constant(1, x.get_element_type()))"
+    node = expression if dtype == "float32" else expression.replace("swish(x)", of_x)
+    seen = '.view("bfloat16")' if dtype == "bfloat16" else ""  # it comes as NumPy's float16
     body = f"""x = openvino.opset13.parameter([-1], openvino.Type.{OPENVINO_TYPES[dtype]})
-model = openvino.Model([{expression}], [x], "model")
+model = openvino.Model([{node}], [x], "model")
 compiled = openvino.Core().compile_model(model, "CPU", {{"INFERENCE_PRECISION_HINT": "f32"}})
-y = compiled(numpy.full({n}, {value}, "{dtype}"))[0]
+y = compiled(numpy.full({n}, {value}, "{dtype}"))[0]{seen}
 {printing(n)}
 """
     return with_imports(IMPORTS, body, dtype)

@@ -17,8 +17,9 @@ from ..switches import Switches
 
 Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, eager"
-PROGRAM = python_program(
-    "import tensorflow", "tensorflow.fill([{n}], tensorflow.constant({value}, tensorflow.{dtype}))"
+PROGRAM = python_program(  # an array of NumPy: tensorflow.fill loses the sign of a 16-bit zero
+    "import numpy\nimport tensorflow",
+    "tensorflow.constant(numpy.full({n}, {value}, tensorflow.{dtype}.as_numpy_dtype))",
 )
 XLA = "CPU, tf.function(jit_compile=True)"
 TAPE = "CPU, eager, GradientTape"
