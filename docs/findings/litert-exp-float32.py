@@ -23,7 +23,7 @@ interpreter.allocate_tensors()
 interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
 interpreter.invoke()
 y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-right = 2.4110683992726518e+38
-wrong = [value for value in map(float, y) if not abs(value - right) <= 8.112963841460668e+31]
+right = 2.4110683992726518e38
+wrong = [value for value in map(float, y) if not abs(value - right) <= 8.112963841460668e31]
 print("still wrong:" if wrong else "not wrong:", *dict.fromkeys(str(float(each)) for each in y), "- right:", right)
 sys.exit(0 if wrong else 1)

@@ -14,7 +14,7 @@ except ImportError as missing:
     print(missing)
     sys.exit(3)
 
-x = numpy.full(1, -4.290376571867819e+26, "float32")
+x = numpy.full(1, -4.290376571867819e26, "float32")
 traced = tensorflow.function(lambda x: tensorflow.sigmoid(x))
 concrete = traced.get_concrete_function(tensorflow.TensorSpec([1], tensorflow.float32))
 model = tensorflow.lite.TFLiteConverter.from_concrete_functions([concrete], traced).convert()

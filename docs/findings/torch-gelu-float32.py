@@ -12,9 +12,9 @@ except ImportError as missing:
     print(missing)
     sys.exit(3)
 
-x = torch.full((1000,), 1.7014118346046923e+38, dtype=torch.float32)
+x = torch.full((1000,), 1.7014118346046923e38, dtype=torch.float32)
 y = torch.nn.functional.gelu(x)
-right = 1.7014118346046923e+38
-wrong = [value for value in map(float, y) if not abs(value - right) <= 8.112963841460668e+31]
+right = 1.7014118346046923e38
+wrong = [value for value in map(float, y) if not abs(value - right) <= 8.112963841460668e31]
 print("still wrong:" if wrong else "not wrong:", *dict.fromkeys(str(float(each)) for each in y), "- right:", right)
 sys.exit(0 if wrong else 1)
