@@ -82,7 +82,12 @@ def test_the_json_contract_names_every_exit_code():
         assert f"| {code} |" in text
 
 
-TESTED_ELSEWHERE = ("CONTRIBUTING.md", "ci.md", "targets.md")  # files of the package, of a project, and of a pipe
+TESTED_ELSEWHERE = {
+    "CONTRIBUTING.md",
+    "ci.md",
+    "targets.md",
+    "findings",
+}  # of the package, a project, a pipe, libraries
 
 
 def examples():
@@ -93,7 +98,7 @@ def examples():
         for match in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
             named = re.search(r"`(\w+\.py)`:\s*\Z", text[: match.start()])
             files[named[1] if named else f"example_{len(files)}.py"] = match[1]
-        for name, code in files.items() if page.name not in TESTED_ELSEWHERE else ():
+        for name, code in files.items() if not {page.name, page.parent.name} & TESTED_ELSEWHERE else ():
             marks = [pytest.mark.frameworks] if "import torch" in code else []
             yield pytest.param(files, name, id=f"{page.name} {name}", marks=marks)
 
@@ -158,7 +163,8 @@ def test_docstring_examples(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
-    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
         if not link.startswith("http"):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
