@@ -96,10 +96,19 @@ def printable(text: str) -> str:
     return "".join(each if keep else ascii(each)[1:-1] for each, keep in zip(text, kept, strict=True))
 
 
+_OTHER_NAMES = {  # of dtypes, in C and in libraries
+    **dict.fromkeys(("f16", "fp16", "half"), "float16"),
+    **dict.fromkeys(("bf16", "brainfloat"), "bfloat16"),
+    **dict.fromkeys(("f32", "fp32", "float", "single"), "float32"),
+    **dict.fromkeys(("f64", "fp64", "double"), "float64"),
+}
+
+
 def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:
     """Error for an unknown `name` of some `kind`, listing what is accepted and the closest match."""
     import difflib
 
-    close = difflib.get_close_matches(str(name), accepted, n=1)
+    usual = _OTHER_NAMES.get(str(name).lower())
+    close = [usual] if usual in accepted else difflib.get_close_matches(str(name), accepted, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return UsageError(f"unknown {kind} {name!r}{hint} (accepted: {', '.join(dict.fromkeys(accepted))})")

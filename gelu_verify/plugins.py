@@ -63,10 +63,21 @@ def load(group: str) -> Iterator[Plugin]:
         plugin = Plugin(group, entry.name, distribution, release, None)
         try:
             value = entry.load()
-        except Exception as error:  # noqa: BLE001 - somebody else's code: named, not fatal
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's code: named, not fatal
             refuse(plugin, f"{type(error).__name__}: {message_of(error)}")
             continue
         yield Plugin(group, entry.name, distribution, release, value)
+
+
+def tell(plugin: Plugin, reason: str) -> str:
+    """What it did while it was used: `problems` says it, too."""
+    _problems.append(f"{plugin} {reason}")
+    return reason
+
+
+def reason_of(error: BaseException) -> str:
+    """What somebody else's code raised, in a line."""
+    return " ".join(f"raised {type(error).__name__}: {message_of(error)}".split())
 
 
 def accept(plugin: Plugin) -> None:
@@ -90,7 +101,7 @@ def add(plugin: Plugin, name: str, what: str, there: Callable[[str], str | None]
 
 
 def problems() -> tuple[str, ...]:
-    """One line for each plugin that was left out so far."""
+    """One line for each plugin that was left out so far, or failed."""
     return tuple(dict.fromkeys(_problems))
 
 

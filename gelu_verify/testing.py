@@ -34,7 +34,7 @@ from .records.asking import ask_command
 from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
-from .report.shortfall import Shortfall, shortfalls
+from .report.unmet import Unmet, unmet
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
@@ -119,7 +119,7 @@ def assert_gelu_accurate(
     result = verified(request)
     if collected is not None:
         collected(result)
-    found = [*shortfalls(result, limits)]
+    found = [*unmet(result, limits)]
     if found:
         raise AssertionError(_message(result, found, request))
     for text in _unneeded(result, limits.allow):
@@ -190,7 +190,7 @@ def _unneeded(result: Verification, allow: Mapping[str, str]) -> list[str]:
 # ---- the message -----------------------------------------------------------------------------------
 
 
-def _message(result: Verification, found: list[Shortfall], request: Request) -> str:
+def _message(result: Verification, found: list[Unmet], request: Request) -> str:
     record = result.record
     lines = [f"{record.target} is not accurate enough as {record.function} in {record.dtype}:"]
     lines += [f"  - {each.text}" for each in found]

@@ -35,7 +35,7 @@ from .records.parts import (
     Root,
     Witness,
 )
-from .records.result import BoundKind, Grade, Outcome, Record, Result
+from .records.result import BoundKind, Grade, Record, Result, Status
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 
@@ -136,7 +136,7 @@ class Verification(Result):
     bits_sha256 = MeasuredField[str]()
     approximation = MeasuredField[Approximation | None]()
     variant = MeasuredField[str | None]()
-    checks = MeasuredField[Mapping[str, Outcome]]()
+    checks = MeasuredField[Mapping[str, Status]]()
     findings = MeasuredField[Mapping[str, FindingRecord]]()
     failed_checks = MeasuredField[list[str]]()
     computes_in = MeasuredField[str | None]()

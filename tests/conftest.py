@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 import requiring
 
-from gelu_verify import own_faults
+from gelu_verify import own_faults, plugins
 from gelu_verify.errors import TargetUnavailable
 from gelu_verify.gpu import cuda
 
@@ -17,6 +17,7 @@ hypothesis.settings.register_profile("no clock", deadline=None)
 hypothesis.settings.load_profile("no clock")
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what commands print depends on them
     os.environ.pop(name, None)
+plugins._entry_points = lambda group: []  # the cases are those of the package; test_plugins.py has processes of its own
 os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests start: a fault of ours fails a test
 REQUIRED = "gpu" in requiring.REQUIRED
 

@@ -16,6 +16,7 @@ from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.gate.project import read_project
 from gelu_verify.gate.rows import Budgets, Conditions
 from gelu_verify.measure.request import Request
+from gelu_verify.stochastic.request import TAKEN, MapRequest
 
 TAKING = ("run", "ask", "search", "attribute", "compare", "init")
 OTHERS = {
@@ -107,6 +108,12 @@ def test_a_configuration_takes_every_option(option, tmp_path):
 
 
 # ---- what was missing ------------------------------------------------------------------------------
+
+
+def test_a_random_map_takes_some_and_refuses_the_others_by_name():
+    assert {each.name for each in main.commands["stochastic"].params} & set(OPTIONS) == set(TAKEN)
+    with pytest.raises(UsageError, match=r"--cflags is not for a random map .accepted: --kwarg, --array"):
+        MapRequest(target="gelu", cflags="-O3")
 
 
 def test_python_limits_the_time_of_a_call(home):

@@ -2,28 +2,35 @@
 
 import doctest
 import importlib
+import json
+import math
+import os
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
+import pandas as pd
 import pytest
-from repository import ROOT
+from repository import ROOT, tool
 
 import gelu_verify
 from gelu_verify.cli import main
 from gelu_verify.cli.program import BROKEN_PIPE, INTERRUPTED, MISSING, OVER_BUDGET, USAGE
+from gelu_verify.formats import get_format
 
+OUTPUT = {"capture_output": True, "text": True}
 PAGES = [path for path in sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")) if path.is_file()]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def commands(text):
-    """Command lines of ours in indented blocks and in backticks."""
-    for line in text.splitlines():
+    """Command lines of ours in indented blocks, where "\\" continues a line, and in backticks."""
+    for line in re.sub(r"\\\n +", "", text).splitlines():
         if line.startswith("    ") and "gelu-verify " in line:
             yield line[line.index("gelu-verify ") :].strip()
     yield from re.findall(r"`(gelu-verify [^`]+)`", text)
@@ -47,8 +54,19 @@ def test_commands_in_the_docs_exist(page, text):
 
 
 @pytest.mark.parametrize("name", sorted(main.commands))
-def test_every_command_is_in_the_readme(name):
-    assert f"gelu-verify {name}" in README
+def test_every_command_is_in_the_list_of_commands(name):
+    assert f"| `gelu-verify {name}" in (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+
+def test_every_page_is_in_the_contents():
+    listed = set(re.findall(r"\]\(([^)#]+)\)", (ROOT / "docs" / "contents.md").read_text(encoding="utf-8")))
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"contents.md"}
+    assert pages <= listed
+    assert len(listed) == len(re.findall(r"^- \[", (ROOT / "docs" / "contents.md").read_text(), re.MULTILINE))
+
+
+def test_the_readme_is_one_screen():
+    assert len(README.splitlines()) <= 100
 
 
 @pytest.mark.parametrize("name", sorted(main.commands))
@@ -64,24 +82,65 @@ def test_the_json_contract_names_every_exit_code():
         assert f"| {code} |" in text
 
 
-def test_readme_python_examples_run():
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) >= 2
-    for block in blocks:
-        subprocess.run([sys.executable, "-P", "-c", block], check=True, capture_output=True)
+TESTED_ELSEWHERE = {
+    "CONTRIBUTING.md",
+    "ci.md",
+    "targets.md",
+    "findings",
+}  # of the package, a project, a pipe, libraries
+
+
+def examples():
+    """(files of a page, one of them): a block that follows "`name.py`:" is that file, any other one a program."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        files = {}
+        for match in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            named = re.search(r"`(\w+\.py)`:\s*\Z", text[: match.start()])
+            files[named[1] if named else f"example_{len(files)}.py"] = match[1]
+        for name, code in files.items() if not {page.name, page.parent.name} & TESTED_ELSEWHERE else ():
+            marks = [pytest.mark.frameworks] if "import torch" in code else []
+            yield pytest.param(files, name, id=f"{page.name} {name}", marks=marks)
+
+
+@pytest.mark.parametrize(("files", "name"), list(examples()))
+def test_python_examples_run(files, name, tmp_path):
+    for each, code in files.items():
+        (tmp_path / each).write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-P", name], cwd=tmp_path, env=os.environ | {"PYTHONPATH": "."}, **OUTPUT)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
     "words",
-    ["lookup gelu float32 -6.5", pytest.param("ask torch.gelu float32 -6", marks=pytest.mark.frameworks)],
-    ids=["lookup", "ask"],
+    [
+        "lookup gelu float32 -6.5",
+        "ask scipy.gelu float32 -6",
+        pytest.param("ask torch.gelu float32 -6", marks=pytest.mark.frameworks),
+    ],
 )
 def test_an_example_is_what_is_printed(words):
-    (block,) = re.findall(rf"^    gelu-verify {re.escape(words)}\n\n```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "gelu_verify", *words.split()], check=True, capture_output=True, text=True
-    )
+    text = (ROOT / "docs" / "values.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^    gelu-verify {re.escape(words)}\n\n```\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    done = subprocess.run([sys.executable, "-P", "-m", "gelu_verify", *words.split()], check=True, **OUTPUT)
     assert done.stdout == block
+
+
+def test_picture_and_table_of_the_readme_are_those_of_the_measured_errors():
+    picture = tool("make_picture")
+    stale = [path.name for path, text in picture.files().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, f"{stale}: run python tools/make_picture.py"
+    versions = json.loads(picture.KEPT.read_text(encoding="utf-8"))["versions"]
+    assert "torch {torch}, jax {jax} and onnxruntime {onnxruntime}".format(**versions) in README
+
+
+def test_an_error_is_drawn_at_the_x_that_has_it():
+    picture = tool("make_picture")
+    fmt = get_format("float32")
+    x = [fmt.parse(text) for text in ("-6", "-1e-40", "1e-40", "4.9", "5", "-15.1")]
+    table = pd.DataFrame({"n": 1, "max_error": [3.0, 7.0, 0.25, math.nan, 9.0, 9.0], "max_error_x": x, "nonfinite": 0})
+    found = picture.largest(SimpleNamespace(table=lambda index, columns: table), 0)
+    assert {k: error for k, error in enumerate(found) if error is not None} == {72: 3.0, 119: 7.0, 120: 0.25}
 
 
 def modules():
@@ -104,8 +163,8 @@ def test_docstring_examples(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
-    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)  # code has no links
-    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
         if not link.startswith("http"):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 

@@ -6,7 +6,12 @@ import pytest
 from layers import INTERFACES, LAYERS, PAGE, cycle, imports, page, sources
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-IMPORTS = imports()
+
+
+@pytest.fixture(scope="module")
+def edges():
+    """What each module imports."""
+    return imports()
 
 
 def top(module):
@@ -23,18 +28,18 @@ def upward(edges, level):
     ]
 
 
-def test_every_module_has_a_layer():
-    names = {top(module) or "__init__" for module in IMPORTS} - set(INTERFACES)
+def test_every_module_has_a_layer(edges):
+    names = {top(module) or "__init__" for module in edges} - set(INTERFACES)
     assert names == set(LEVEL)
     assert len(LEVEL) == sum(map(len, LAYERS))
 
 
-def test_imports_go_downward():
-    assert not upward(IMPORTS, LEVEL)
+def test_imports_go_downward(edges):
+    assert not upward(edges, LEVEL)
 
 
-def test_no_modules_import_each_other():
-    assert not cycle({module: others - {""} for module, others in IMPORTS.items() if module})
+def test_no_modules_import_each_other(edges):
+    assert not cycle({module: others - {""} for module, others in edges.items() if module})
 
 
 def test_no_two_public_classes_have_one_name():
@@ -46,8 +51,8 @@ def test_no_two_public_classes_have_one_name():
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
-def test_errors_imports_nothing_of_the_package():
-    assert not IMPORTS["errors"]
+def test_errors_imports_nothing_of_the_package(edges):
+    assert not edges["errors"]
 
 
 def test_the_page_has_the_table_of_the_layers():

@@ -1,6 +1,7 @@
 """What another distribution adds by entry points works as what is in the package: library, command line, isolation."""
 
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -90,7 +91,12 @@ def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
     assert right["max_ulp"] <= 1
     assert {name for name, status in right["checks"].items() if status == "fail"} == set()
     assert right["checks"]["half_slope"] == right["checks"]["at_one"] == "pass"
-    assert right["checks"]["raising"] == "not applicable"
+    assert right["checks"]["raising"] == right["checks"]["nonsense"] == "not applicable"
+    for words in (
+        "entry point raising of others 1.2 (gelu_verify.checks) raised ZeroDivisionError: a bug of the plugin",
+        "entry point nonsense of worse 0.1 (gelu_verify.checks) returned no Finding: 7",
+    ):
+        assert done.stderr.count(words) == 1
     assert wrong["checks"]["at_one"] == "fail"
     assert wrong["findings"]["at_one"]["x_bits"] == "0x3c00"
     manifest = json.loads((tmp_path / "stored" / "manifest.json").read_text())
@@ -105,6 +111,13 @@ def test_a_kind_of_target(run):
     assert (result["target"], result["function"], result["max_ulp"]) == ("twice:1.0", "relu", 0)
 
 
+def test_code_that_raises_is_named_and_nothing_is_graded(run):
+    for words, code in (("run failing:1 --function gelu", 2), ("lookup failing float16 1.5", 1), ("run half", 3)):
+        done = run(*words.split(), code=code)
+        assert "BROKEN" not in done.stdout
+        assert re.search("error: .*(failing of worse raised|half was asked for, but) .*a bug of the", done.stderr)
+
+
 def test_what_cannot_be_used_is_named_and_nothing_else_is_lost(run):
     done = run("list", "--json")
     found = json.loads(done.stdout)
@@ -115,12 +128,14 @@ def test_what_cannot_be_used_is_named_and_nothing_else_is_lost(run):
     left_out = [line for line in done.stderr.splitlines() if "left out" in line]
     for words in (
         "entry point broken of others 1.2 (gelu_verify.functions) is left out: ImportError: no such library",
+        "entry point exits of worse 0.1 (gelu_verify.functions) is left out: SystemExit: 3",
+        "entry point monotone of worse 0.1 (gelu_verify.checks) is left out: there is a check monotone already, of",
         "entry point duplicate of others 1.2 (gelu_verify.functions) is left out: there is a function gelu already, of",
         "entry point nothing of others 1.2 (gelu_verify.functions) is left out: it names no Function",
         "entry point torch of others 1.2 (gelu_verify.targets) is left out: there is a target family torch already, of",
     ):
         assert any(words in line for line in left_out), words
-    assert len(left_out) == 4
+    assert len(left_out) == 6
 
 
 def test_what_is_installed_beside_the_package_changes_no_result_of_its_own(run, environment):

@@ -121,7 +121,7 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.found.append((tag, dict(attrs)))
-        if tag not in ("br", "path"):
+        if tag != "br":
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):

@@ -1,8 +1,8 @@
-"""Generate src/tables/<function>_f64.h: the pieces of the float64 kernels, with a proved bound for each.
+"""Generate src/tables/*_f64.h: the pieces of gelu and gelu_grad in float64, each with a proved bound; powers of 2.
 
 Run from the top of the checkout: python tools/make_float64_tables.py [--check]     (needs python-flint)
 
-For f(x) = x sigma(x) let t(a) = -f(-a), a >= 0: then f(x) = max(x, 0) - t(|x|), and the derivative is
+For f(x) = x Phi(x) let t(a) = -f(-a), a >= 0: then f(x) = max(x, 0) - t(|x|), and the derivative is
 t'(a) at x = -a and 1 - t'(a) at x = a. What is tabulated is v = t or v = t', in pieces around
 centres c = i width: v(c + h) = T0 + T1 h + h^2 R(h), |h| <= width/2, R of degree 5, from the Chebyshev expansion
 of v on the piece, which comes from the Taylor series in Arb balls of 400 bits. A row is 64 bytes; src/cr/pieces.h says
@@ -47,17 +47,19 @@ def _logistic(slope: Callable[[arb_series], arb_series]) -> Callable[[arb_series
 
 
 class Variant(NamedTuple):
+    """A function, with its t: of gelu alone here, of all in make_float32_tables.py and make_bfloat16_tables.py."""
+
     name: str
-    below: Callable[[arb_series], arb_series]  # t
-    width: Fraction
-    pieces: int
+    below: Callable[[arb_series], arb_series]
+    width: Fraction = Fraction(1, 64)
+    pieces: int = 512
 
 
 VARIANTS = (
-    Variant("gelu", lambda a: a * (a / arb(2).sqrt()).erfc() / 2, Fraction(1, 64), 512),
-    Variant("gelu_tanh", _logistic(_slope_tanh), Fraction(1, 64), 512),
-    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000))), Fraction(1, 64), 704),
-    Variant("silu", _logistic(lambda a: a), Fraction(1, 64), 704),
+    Variant("gelu", lambda a: a * (a / arb(2).sqrt()).erfc() / 2),
+    Variant("gelu_tanh", _logistic(_slope_tanh)),
+    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000)))),
+    Variant("silu", _logistic(lambda a: a)),
 )
 
 
@@ -425,11 +427,7 @@ def write(texts: Iterable[tuple[str, str]], arguments: list[str], script: str) -
 
 
 def main(arguments: list[str]) -> int:
-    pieces = (
-        (f"{variant.name}{'_grad' if derivative else ''}_f64.h", render(variant, derivative))
-        for variant in VARIANTS
-        for derivative in (False, True)
-    )
+    pieces = ((f"gelu{'_grad' * derivative}_f64.h", render(VARIANTS[0], derivative)) for derivative in (False, True))
     tails = ((f"{tail.name}_tail_f64.h", render_tail(tail)) for tail in TAILS)
     powers = (("exp_f64.h", render_powers()),)
     return write(chain(powers, tails, pieces), arguments, "make_float64_tables.py")

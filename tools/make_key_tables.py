@@ -12,11 +12,14 @@ import sys
 from json import dumps
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from key_tables import key_tables
+
 from gelu_verify.checks import own_checks
 from gelu_verify.compare.comparison import Comparison
 from gelu_verify.compare.trend import Trend
 from gelu_verify.judge.rules import RULES
-from gelu_verify.records.document import key_tables
 from gelu_verify.records.json_schema import list_schema, schema_of
 from gelu_verify.records.manifest import Manifest
 from gelu_verify.records.result import Record
@@ -84,12 +87,12 @@ def route_table() -> str:
 
 
 PAGES = {
-    ROOT / "docs" / "json.md": key_tables,
-    ROOT / "docs" / "compare.md": comparison_tables,
-    ROOT / "docs" / "stochastic.md": lambda: key_tables(MapVerdict),
-    ROOT / "docs" / "search.md": lambda: key_tables(SearchRecord),
-    ROOT / "docs" / "http.md": route_table,
-    ROOT / "reports" / "README.md": column_tables,
+    ROOT / "docs" / "json.md": (key_tables, lambda: key_tables(Manifest, elsewhere=Record)),
+    ROOT / "docs" / "compare.md": (comparison_tables,),
+    ROOT / "docs" / "stochastic.md": (lambda: key_tables(MapVerdict),),
+    ROOT / "docs" / "search.md": (lambda: key_tables(SearchRecord),),
+    ROOT / "docs" / "http.md": (route_table,),
+    ROOT / "reports" / "README.md": (column_tables,),
 }
 SCHEMAS = {
     "results": list_schema(Record),
@@ -105,8 +108,10 @@ def pages() -> dict[Path, str]:
         ROOT / "data" / "schema" / f"{name}.json": f"{dumps(found, indent=1)}\n" for name, found in SCHEMAS.items()
     }
     for path, tables in PAGES.items():
-        before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-        found[path] = before + BEGIN + tables() + END + rest.partition(END)[2]
+        text, *marked = path.read_text(encoding="utf-8").split(BEGIN)
+        for table, after in zip(tables, marked, strict=True):
+            text += BEGIN + table() + END + after.partition(END)[2]
+        found[path] = text
     return found
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from guide.drawing import Chart, Series, power_ticks, svg
+from guide.drawing import Series, lines, ticks
 from time_peers import FUNCTIONS, PLOTTED, RIVALS
 
 from gelu_verify.formats import DTYPES
+from gelu_verify.show.chart import power_text
 
 Run = Mapping[str, Any]
 NAMES = {"torch": "PyTorch", "onnxruntime": "ONNX Runtime", "jax": "JAX", "openvino": "OpenVINO", "copy": "copy"}
@@ -99,19 +100,17 @@ def series(name: str, points: list[tuple[int, Run]]) -> Series:
     """Logarithms of sizes and of million elements a second."""
     points = sorted(points, key=lambda point: point[0])
     rates = [math.log10(rate["elements_per_s"] / 1e6) for _, rate in points]
-    return Series(name, [math.log2(n) for n, _ in points], rates)
+    return name, [math.log2(n) for n, _ in points], rates
 
 
-def plot(title: str, lines: list[Series]) -> str:
-    values = [y for line in lines for y in line.y]
-    sizes = [x for line in lines for x in line.x]
-    span = (math.floor(2 * min(values)) / 2, math.ceil(2 * max(values)) / 2)
-    chart = Chart(
-        title=title,
-        x_label="elements",
-        series=lines,
-        x_ticks=power_ticks(int(min(sizes)), int(max(sizes)), 2),
+def plot(title: str, found: list[Series]) -> str:
+    sizes, values = (sorted(value for line in found for value in line[at]) for at in (1, 2))
+    return lines(
+        title,
+        "elements",
+        found,
+        x_ticks=ticks(range(int(sizes[0]), int(sizes[-1]) + 1, 2), power_text),
         y_ticks=[(math.log10(at), f"{at:,}") for at in DECADES],
-        span=span,
+        span=(math.floor(2 * values[0]) / 2, math.ceil(2 * values[-1]) / 2),
+        script="make_speed.py",
     )
-    return svg(chart, "make_speed.py")

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..truth.pairs import two_sum
+from ..truth.pairs import two_product, two_sum
+
+_FACTOR = 2.0**-960, 2.0**990  # sizes that `two_product` takes
+_TERM = 2.0**-800, 2.0**900  # of products and addends: no step over- or underflows
 
 
 def fused(precision: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -19,14 +22,32 @@ def fused(precision: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.nda
     (24 >= p + 2; Boldo and Melquiond 2008).
     """
     if a.dtype == np.float64:
-        exact: np.ndarray = _libm_fma()(a, b, c)
-        return exact.astype(np.float64)
+        return _fused_float64(*np.broadcast_arrays(a, b, c))
     s, e = two_sum(a.astype(np.float64) * b, c.astype(np.float64))  # the product is exact
     odd = _to_odd(s, e)
     nearest = odd.astype(np.float32)
     if precision == 24:
         return nearest
     return _to_odd(nearest, odd - nearest)
+
+
+def _fused_float64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """By the sum of three that is rounded to odd before the last one (Boldo and Melquiond 2008, Fma emulation); by libm
+    where a number is so large, so small or so special that one of the steps would not be exact."""
+    with np.errstate(all="ignore"):
+        high, low = two_product(a, b)
+        usual = _within(_FACTOR, a) & _within(_FACTOR, b) & _within(_TERM, high) & (_within(_TERM, c) | (c == 0))
+        upper, lower = two_sum(c, low)
+        s, rest = two_sum(high, upper)
+        found: np.ndarray = s + _to_odd(*two_sum(rest, lower))
+        rare = ~usual
+        found[rare] = _libm_fma()(a[rare], b[rare], c[rare]).astype(np.float64)
+    return found
+
+
+def _within(ends: tuple[float, float], values: np.ndarray) -> np.ndarray:
+    sizes = np.abs(values)
+    return np.asarray((sizes >= ends[0]) & (sizes <= ends[1]))
 
 
 def _to_odd(rounded: np.ndarray, rest: np.ndarray) -> np.ndarray:

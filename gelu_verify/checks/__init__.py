@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from typing import get_args
 
 from .. import plugins
-from ..errors import TargetFailure, Unanswered, UsageError, message_of
+from ..errors import TargetFailure, Unanswered, UsageError
 from ..own_faults import guarded
-from .base import Check, Evidence, Finding, Policy, Status
+from ..records.result import Status
+from .base import Check, Evidence, Finding, Policy
 from .unrepeated import without_unrepeated
 
 __all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "Status", "findings", "own_checks"]
@@ -74,14 +76,17 @@ def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | No
 
 
 def _finding(check: Check, evidence: Evidence) -> Finding:
-    """What `check` finds; a plugin that raises something else is named, and finds nothing."""
+    """What `check` finds; a plugin that raises something else, or returns it, is named, and finds nothing."""
     plugin = _PLUGINS.get(check.name)
-    try:
+    if plugin is None:
         return check.finding(evidence)
+    try:
+        found = check.finding(evidence)
+        if isinstance(found, Finding) and found.status in get_args(Status):
+            return found
+        reason = f"returned no Finding: {found!r:.60}"
     except TargetFailure:
         raise
-    except Exception as error:
-        if plugin is None:
-            raise
-        reason = f"{check.name} of {plugin.distribution} raised {type(error).__name__}: {message_of(error)}"
-        return Finding("not applicable", " ".join(reason.split()))
+    except Exception as error:  # noqa: BLE001 - somebody else's code: named, not fatal
+        reason = plugins.reason_of(error)
+    return Finding("not applicable", f"{check.name} of {plugin.distribution} {plugins.tell(plugin, reason)}")

@@ -15,6 +15,7 @@ from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
 from ..records.parts import Severity
+from ..records.result import Status
 from ..targets.extra_outputs import ExtraOutputs, differences
 from ..targets.recorded import Recorded
 from ..truth.values import Judgement, judge
@@ -25,7 +26,6 @@ from .positions import Positions
 if TYPE_CHECKING:
     from ..targets.base import Target
 
-Status = Literal["pass", "fail", "not applicable"]
 Policy = Literal["limit", "formula"]
 PROBE = 257  # inputs of one probing call: always as many, because some frameworks compile per shape
 
@@ -195,6 +195,8 @@ class Check:
     where these are more: such findings of two runs are compared on the inputs that both tried."""
     last: bool = False
     """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
+    remedy: str = ""
+    """How an implementation that fails is usually mended."""
 
     def severity_of(self, function: Function, fmt: Format, finding: Finding) -> Severity:
         """What that failure means."""

@@ -134,4 +134,12 @@ def _described(constant: Constant, off: float) -> str:
     return f"{constant.name} were {float(exact) * (1 + off):.{min(digits, 17)}g}"
 
 
-CHECK = Check("constants", "truncated or swapped constants (transformers#9163, candle#1160, oneflow#9343)", run)
+CHECK = Check(
+    "constants",
+    "truncated or swapped constants (transformers#9163, candle#1160, oneflow#9343)",
+    run,
+    remedy=(
+        "Write every constant with 17 digits or as a hex float, and compute it in the dtype of the formula; "
+        "the finding names the constant and the value that was found."
+    ),
+)

@@ -30,4 +30,8 @@ CHECK = Check(
     run,
     severity="defect",
     of_inputs_tried=True,
+    remedy=(
+        "Halve before the product, `0.5 * x * (1 + erf)`: `x * (1 + erf)` overflows for the largest x. Clamp x before "
+        "a power or an exponential, or choose a form that saturates: `x * sigmoid(u)` or `erfc`."
+    ),
 )

@@ -15,4 +15,7 @@ CHECK = Check(
     "a backward of another form than the forward, or half of it (cs249r_book#1399, nnabla#690, oneflow#9397)",
     run,
     severity="defect",
+    remedy=(
+        "Derive the backward from the formula of the forward, or select both by one argument, such as `approximate`."
+    ),
 )

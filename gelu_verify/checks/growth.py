@@ -38,4 +38,13 @@ def _growth(calls: np.ndarray, held: np.ndarray, least: int) -> float | None:
     return total / span if (np.diff(ends) >= EVEN * total / PARTS).all() else None
 
 
-CHECK = Check("growth", "a buffer, a file or a thread is kept for every call", run, severity="defect")
+CHECK = Check(
+    "growth",
+    "a buffer, a file or a thread is kept for every call",
+    run,
+    severity="defect",
+    remedy=(
+        "Free each buffer, file and thread in the call that makes it, or make it once; the finding says what "
+        "grows, and by how much per call."
+    ),
+)

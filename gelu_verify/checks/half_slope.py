@@ -30,4 +30,12 @@ def slope_at_zero(function: Function) -> str | None:
     return (get_function(function.gradient_of) if function.gradient_of else function).slope_at_zero
 
 
-CHECK = Check("half_slope", "x instead of x/2, or noise, near zero (tt-metal#56616, ncnn#6979, llama.cpp#29252)", run)
+CHECK = Check(
+    "half_slope",
+    "x instead of x/2, or noise, near zero (tt-metal#56616, ncnn#6979, llama.cpp#29252)",
+    run,
+    remedy=(
+        "Let the factor of x tend to exactly 1/2 at 0: write `0.5 * x * (1 + erf(...))`, and do not look up "
+        "or quantize the factor near 0."
+    ),
+)

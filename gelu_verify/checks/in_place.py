@@ -56,4 +56,9 @@ CHECK = Check(
     "in_place",
     "a last block that overlaps the one before applies the function twice where y is x (every in-place activation)",
     run,
+    remedy=(
+        "Read a whole block before it is written, and handle the remainder by a loop or a mask, not by a last "
+        "block that overlaps the one before. If callers must not pass one array twice, declare the pointers "
+        "`restrict`."
+    ),
 )

@@ -66,4 +66,5 @@ CHECK = Check(
     "a backward that ignores the gradient of the result, or takes its first element for all",
     run,
     severity="defect",
+    remedy="Multiply the derivative by dy, element by element, as the last step.",
 )

@@ -132,4 +132,8 @@ CHECK = Check(
     run,
     severity=severity,
     last=True,
+    remedy=(
+        "Use the same code for the body and the tail of the loop (masked or padded vectors), and read only "
+        "elements that belong to the call."
+    ),
 )

@@ -38,4 +38,8 @@ CHECK = Check(
     "loops and threads take over at other lengths than those tried (openxla/xla#41122)",
     run,
     severity=severity,
+    remedy=(
+        "Compare the paths that take over at the length of the finding (vector body, tail, threads): they "
+        "must compute the same formula."
+    ),
 )

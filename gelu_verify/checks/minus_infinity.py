@@ -13,4 +13,8 @@ CHECK = Check(
     "-inf * 0 is NaN where the limit is -0 (pytorch#187293, pytorch#194278, cumo#427)",
     run,
     severity=severity,
+    remedy=(
+        "Return -0 for x = -inf: select it, or clamp x from below before the product. If NaN is wanted, say "
+        "so by policy `formula` or accept the check."
+    ),
 )

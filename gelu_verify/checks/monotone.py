@@ -21,4 +21,13 @@ def run(evidence: Evidence) -> Finding:
     return evidence.shown(detail + pairs, inputs[1], outputs[1])
 
 
-CHECK = Check("monotone", "cancellation makes the tail oscillate (tt-metal#56490)", run, of_inputs_tried=True)
+CHECK = Check(
+    "monotone",
+    "cancellation makes the tail oscillate (tt-metal#56490)",
+    run,
+    of_inputs_tried=True,
+    remedy=(
+        "Avoid the subtraction that cancels: `erfc(-x / sqrt(2))` in the place of `1 + erf(x / sqrt(2))`, "
+        "`sigmoid(2 u)` in the place of `1 + tanh(u)`."
+    ),
+)

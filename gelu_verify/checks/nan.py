@@ -87,5 +87,12 @@ def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
 
 
 CHECK = Check(
-    "nan", "clamps by min and max swallow NaN (openvino#35649, openvino#35839, opencv#25147)", run, severity=_severity
+    "nan",
+    "clamps by min and max swallow NaN (openvino#35649, openvino#35839, opencv#25147)",
+    run,
+    severity=_severity,
+    remedy=(
+        "Let NaN pass: write a clamp as a comparison that keeps x where it is NaN (`x < low ? low : x`), or "
+        "select NaN at the end."
+    ),
 )

@@ -97,5 +97,12 @@ def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:
 
 
 CHECK = Check(
-    "outlier", "one corrupt element under a fine mean (tt-metal#52816, tt-metal#33747)", run, of_inputs_tried=True
+    "outlier",
+    "one corrupt element under a fine mean (tt-metal#52816, tt-metal#33747)",
+    run,
+    of_inputs_tried=True,
+    remedy=(
+        "Look at the input of the finding alone: a wrong entry of a table, a boundary between two "
+        "polynomials, or a special case of the code."
+    ),
 )

@@ -31,4 +31,11 @@ def run(evidence: Evidence) -> Finding:
     return Finding("fail", detail, int(dense.x[far]), int(dense.got[far]), int(dense.want[far]))
 
 
-CHECK = Check("plateau", "tables and inputs rounded to 16 bits give stairs (llama.cpp#29252, tt-metal#56490)", run)
+CHECK = Check(
+    "plateau",
+    "tables and inputs rounded to 16 bits give stairs (llama.cpp#29252, tt-metal#56490)",
+    run,
+    remedy=(
+        "Interpolate between the entries of a table, and convert the input to a narrower type at the end or not at all."
+    ),
+)

@@ -13,4 +13,5 @@ CHECK = Check(
     "inf - inf and inf * 0 are NaN (pytorch#185770, openvino#35934, executorch#2046)",
     run,
     severity=severity,
+    remedy="Return the limit for x = +inf: select it, or choose a form without inf * 0 and inf - inf.",
 )

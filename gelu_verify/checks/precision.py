@@ -96,4 +96,12 @@ def _name(evidence: Evidence, narrow: Format) -> str:
     return f"{narrow.precision} bits" if keeps_range else narrow.name
 
 
-CHECK = Check("precision", "float32 that is float16 or bfloat16 inside (llama.cpp#29252, tt-metal#54883)", run)
+CHECK = Check(
+    "precision",
+    "float32 that is float16 or bfloat16 inside (llama.cpp#29252, tt-metal#54883)",
+    run,
+    remedy=(
+        "Compute in the dtype of the result or in a wider one: look for a cast to a narrower type, a 16-bit "
+        "table, or an approximate intrinsic (`tanh.approx`, `--use_fast_math`)."
+    ),
+)

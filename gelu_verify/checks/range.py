@@ -33,5 +33,9 @@ def _outside(evidence: Evidence, got: int, x: int, detail: str) -> Finding:
 
 
 CHECK = Check(
-    "range", "a bounded function that leaves its bounds (stablehlo#1238, ncnn#6978)", run, of_inputs_tried=True
+    "range",
+    "a bounded function that leaves its bounds (stablehlo#1238, ncnn#6978)",
+    run,
+    of_inputs_tried=True,
+    remedy="Clamp erf and tanh to [-1, 1] and the probability to [0, 1] before they are used.",
 )

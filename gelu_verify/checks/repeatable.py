@@ -102,4 +102,8 @@ CHECK = Check(
     "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)",
     run,
     severity="defect",
+    remedy=(
+        "Initialize every buffer, and share no scratch memory between threads; a memory checker and a thread "
+        "sanitizer find both."
+    ),
 )

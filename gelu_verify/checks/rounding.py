@@ -132,5 +132,11 @@ def _worst(evidence: Evidence) -> tuple[int, int, int]:
 
 
 CHECK = Check(
-    "rounding", "float32 cut off to bfloat16, or a processor left in another mode: faithful, up to 1 ulp", run
+    "rounding",
+    "float32 cut off to bfloat16, or a processor left in another mode: faithful, up to 1 ulp",
+    run,
+    remedy=(
+        "Convert once, at the end, by an instruction that rounds to nearest; restore the rounding mode of the "
+        "processor."
+    ),
 )

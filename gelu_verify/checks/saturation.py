@@ -21,4 +21,11 @@ def run(evidence: Evidence) -> Finding:
     return Finding("fail", detail, int(x[first]), int(got[first]), int(want[first]))
 
 
-CHECK = Check("saturation", "tanh that ends at 1.044: GELU(-100) = 2.2 (ncnn#6978, opencv#28836, fairseq#2235)", run)
+CHECK = Check(
+    "saturation",
+    "tanh that ends at 1.044: GELU(-100) = 2.2 (ncnn#6978, opencv#28836, fairseq#2235)",
+    run,
+    remedy=(
+        "For large |x| return x, 0 or 1 by a comparison, or clamp the argument of tanh, erf or exp where it saturates."
+    ),
+)

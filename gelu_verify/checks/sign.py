@@ -15,5 +15,9 @@ def run(evidence: Evidence) -> Finding:
 
 
 CHECK = Check(
-    "sign", "tanh or erf beyond 1 turns the tail positive (ncnn#6978, RuVector#761)", run, of_inputs_tried=True
+    "sign",
+    "tanh or erf beyond 1 turns the tail positive (ncnn#6978, RuVector#761)",
+    run,
+    of_inputs_tried=True,
+    remedy="Clamp erf and tanh to [-1, 1], so that 1 + erf is never negative.",
 )

@@ -20,5 +20,11 @@ def run(evidence: Evidence) -> Finding:
 
 
 CHECK = Check(
-    "signed_zero", "fma and 1+erf forms turn -0 into +0 (opencv#25147, webnn-polyfill#144)", run, severity="convention"
+    "signed_zero",
+    "fma and 1+erf forms turn -0 into +0 (opencv#25147, webnn-polyfill#144)",
+    run,
+    severity="convention",
+    remedy=(
+        "Keep the product with x as the last step: x * 0.5 has the sign of x, a sum or an fma that adds +0 has not."
+    ),
 )

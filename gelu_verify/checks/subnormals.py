@@ -25,4 +25,8 @@ CHECK = Check(
     run,
     severity="convention",
     of_inputs_tried=True,
+    remedy=(
+        "Do not set flush-to-zero (`-ffast-math`, `_MM_SET_FLUSH_ZERO_MODE`), or accept the check where the "
+        "library sets it on purpose."
+    ),
 )

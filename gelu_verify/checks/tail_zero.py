@@ -33,4 +33,8 @@ CHECK = Check(
     "1 + erf(x) is zero long before the tail is (pytorch#187806, tt-metal#35290)",
     run,
     of_inputs_tried=True,
+    remedy=(
+        "Use `0.5 * x * erfc(-x / sqrt(2))` in the place of `1 + erf`, and `x * sigmoid(2 u)`, computed as `x "
+        "* exp(2 u) / (1 + exp(2 u))` for u < 0, in the place of `1 + tanh(u)`; or compute in a wider type."
+    ),
 )

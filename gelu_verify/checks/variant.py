@@ -11,5 +11,12 @@ def run(evidence: Evidence) -> Finding:
 
 
 CHECK = Check(
-    "variant", "the tanh form under the exact name (executorch#22851, vllm#41574, candle#3745)", run, severity="defect"
+    "variant",
+    "the tanh form under the exact name (executorch#22851, vllm#41574, candle#3745)",
+    run,
+    severity="defect",
+    remedy=(
+        "Name the function that is computed, or compute the one that is named; `jax.nn.gelu(x)`, for example, "
+        "is the tanh form unless `approximate=False` is given."
+    ),
 )

@@ -21,4 +21,5 @@ CHECK = Check(
     run,
     severity="convention",
     of_inputs_tried=True,
+    remedy="Keep the product with x as the last step, so that a result that rounds to zero has the sign of x.",
 )

@@ -8,29 +8,29 @@ from ..compare.comparison import Comparison, ResultComparison
 from ..compare.runs import decisive
 from ..judge.sides import Change
 from ..records.claims import grade_text
+from .cases import Case, CaseVerdict, Value
 from .places import place_of
-from .verdicts import Outcome, Value, Verdict
 
 
-def verdicts_of_comparison(found: Comparison, fail_on: str | None) -> list[Verdict]:
+def cases_of_comparison(found: Comparison, fail_on: str | None) -> list[Case]:
     """Of each result, the worst first; without `fail_on` all have passed, and changes are notes."""
     over, unknown = decisive(found, fail_on) if fail_on else ([], [])
-    outcomes: dict[str, Outcome] = {
+    verdicts: dict[str, CaseVerdict] = {
         **{each.key: "not measured" for each in unknown},
         **{each.key: "failed" for each in over},
     }
-    return [_verdict(each, outcomes.get(each.key, "passed"), fail_on) for each in found.results]
+    return [_case(each, verdicts.get(each.key, "passed"), fail_on) for each in found.results]
 
 
-def _verdict(result: ResultComparison, outcome: Outcome, fail_on: str | None) -> Verdict:
-    said = [each for each in result.changes if outcome != "passed" and _decides(each, outcome, fail_on)]
+def _case(result: ResultComparison, verdict: CaseVerdict, fail_on: str | None) -> Case:
+    said = [each for each in result.changes if verdict != "passed" and _decides(each, verdict, fail_on)]
     notes = [each for each in result.changes if each not in said]
     witness = next((each.witness for each in said if each.witness), None)
     bits = {name: getattr(witness, f"{name}_bits", None) for name in ("x", "old", "new", "want")}
-    return Verdict(
+    return Case(
         result.key,
-        outcome,
-        tuple(each.text for each in said) or ((result.status,) if outcome != "passed" else ()),
+        verdict,
+        tuple(each.text for each in said) or ((result.verdict,) if verdict != "passed" else ()),
         tuple(each.text for each in notes),
         tuple(Value.of(name, result.dtype, text) for name, text in bits.items() if text),
         result.new_grade or result.old_grade,
@@ -41,15 +41,15 @@ def _verdict(result: ResultComparison, outcome: Outcome, fail_on: str | None) ->
     )
 
 
-def _decides(change: Change, outcome: Outcome, fail_on: str | None) -> bool:
+def _decides(change: Change, verdict: CaseVerdict, fail_on: str | None) -> bool:
     """Whether it is why the result is over the limit, or why that is not known."""
-    if outcome == "not measured":
-        return change.direction == "unknown"
-    return change.direction == "worse" or fail_on == "change"
+    if verdict == "not measured":
+        return change.verdict == "unknown"
+    return change.verdict == "worse" or fail_on == "change"
 
 
 def _sentence(result: ResultComparison) -> Iterator[str]:
-    yield result.status
+    yield result.verdict
     if result.old_grade and result.new_grade and result.old_grade != result.new_grade:
         yield f"was {grade_text(result.old_grade, result.old_grade_bound)}"
     if result.bits is not None and result.bits.least:

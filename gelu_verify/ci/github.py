@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..errors import printable
-from .verdicts import Verdict, worst_first
+from .cases import Case, worst_first
 
 MOST = 10  # errors of one step that GitHub shows
 REASONS = 5  # of one error, so that it stays a note beside the code
 
 
-def annotation_lines(title: str, verdicts: Sequence[Verdict]) -> Iterator[str]:
+def annotation_lines(title: str, cases: Sequence[Case]) -> Iterator[str]:
     """One line for what failed or was not measured, the worst first; what is beyond MOST is counted in the last."""
-    shown = [each for each in worst_first(verdicts) if each.outcome in ("failed", "not measured")]
+    shown = [each for each in worst_first(cases) if each.verdict in ("failed", "not measured")]
     more = len(shown) - MOST + 1 if len(shown) > MOST else 0
     for each in shown[: MOST - 1] if more else shown:
-        first = [each.outcome] if each.outcome == "not measured" else []
+        first = [each.verdict] if each.verdict == "not measured" else []
         properties = {"file": each.place.path, "line": str(each.place.line)} if each.place else {}
         yield _command({**properties, "title": each.key}, [*first, *each.lines(most=REASONS)])
     if more:

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from ..atomic_files import replace_file
+from .cases import Case
 from .github import annotation_lines
 from .junit import junit
 from .sarif import sarif
 from .summary import LIMIT, summary
-from .verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -40,26 +40,26 @@ class CiOutputs:
                 if _is_replaceable(path):
                     path.unlink(missing_ok=True)
 
-    def write(self, verdicts: Sequence[Verdict], exit_code: int, say: Callable[[str], object]) -> list[str]:
+    def write(self, cases: Sequence[Case], exit_code: int, say: Callable[[str], object]) -> list[str]:
         """Write everything, annotations by `say`; returns what could not be written, and why."""
         problems = []
-        for path, write in self._files(verdicts, exit_code):
+        for path, write in self._files(cases, exit_code):
             try:
                 write()
             except OSError as error:
                 problems.append(f"cannot write {path}: {error.strerror or error}")
         if self.github:
-            for line in annotation_lines(self.title, verdicts):
+            for line in annotation_lines(self.title, cases):
                 say(line)
         return problems
 
-    def _files(self, verdicts: Sequence[Verdict], exit_code: int) -> Iterator[tuple[Path, Callable[[], None]]]:
+    def _files(self, cases: Sequence[Case], exit_code: int) -> Iterator[tuple[Path, Callable[[], None]]]:
         if self.junit is not None:
-            yield self.junit, partial(_write, self.junit, junit(self.title, verdicts))
+            yield self.junit, partial(_write, self.junit, junit(self.title, cases))
         if self.sarif is not None:
-            yield self.sarif, partial(_write, self.sarif, sarif(self.title, verdicts, exit_code))
+            yield self.sarif, partial(_write, self.sarif, sarif(self.title, cases, exit_code))
         if self.github and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
-            yield Path(place), partial(_append_summary, Path(place), self.title, verdicts)
+            yield Path(place), partial(_append_summary, Path(place), self.title, cases)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -75,8 +75,8 @@ def _is_replaceable(path: Path) -> bool:
     return not path.is_symlink() and (path.is_file() or not path.exists())
 
 
-def _append_summary(path: Path, title: str, verdicts: Sequence[Verdict]) -> None:
+def _append_summary(path: Path, title: str, cases: Sequence[Case]) -> None:
     """After what earlier commands of the step left there: the limit is one of the whole file."""
     there = path.stat().st_size if path.is_file() else 0
     with path.open("ab") as file:
-        file.write(summary(title, verdicts, LIMIT - there).encode())
+        file.write(summary(title, cases, LIMIT - there).encode())

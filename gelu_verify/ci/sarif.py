@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..errors import printable
-from .verdicts import OUTCOMES, Verdict, worst_first
+from .cases import VERDICTS, Case, worst_first
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -27,17 +27,17 @@ _RULES = {
     ),
 }
 _PARTS = ("bits", "hex_float", "decimal")
-_SHOWN = tuple(outcome for outcome in OUTCOMES if outcome in _RULES)
+_SHOWN = tuple(verdict for verdict in VERDICTS if verdict in _RULES)
 
 
-def sarif(title: str, verdicts: Sequence[Verdict], exit_code: int) -> bytes:
+def sarif(title: str, cases: Sequence[Case], exit_code: int) -> bytes:
     """One log of one run. What passed is left out: code scanning would show it as an alert."""
-    rules = [_rule(*_RULES[outcome]) for outcome in _SHOWN]
+    rules = [_rule(*_RULES[verdict]) for verdict in _SHOWN]
     run = {
         "tool": {"driver": {"name": "gelu-verify", "version": __version__, "rules": rules}},
         "automationDetails": {"id": f"{title.replace(' ', '/')}/"},
         "invocations": [{"executionSuccessful": True, "exitCode": exit_code}],
-        "results": [_result(each) for each in worst_first(verdicts) if each.outcome in _RULES],
+        "results": [_result(each) for each in worst_first(cases) if each.verdict in _RULES],
         "columnKind": "utf16CodeUnits",
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -53,7 +53,7 @@ def _rule(name: str, text: str, advice: str) -> dict[str, Any]:
     }
 
 
-def _result(each: Verdict) -> dict[str, Any]:
+def _result(each: Case) -> dict[str, Any]:
     key = printable(each.key)
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": key}]}
     if each.place is not None:
@@ -62,8 +62,8 @@ def _result(each: Verdict) -> dict[str, Any]:
     values = {f"{value.name}_{part}": getattr(value, part) for value in each.values for part in _PARTS}
     facts = {"key": key, "grade": each.grade, "sentence": each.sentence, "repeat": each.repeat, **values}
     return {
-        "ruleId": _RULES[each.outcome][0],
-        "ruleIndex": _SHOWN.index(each.outcome),
+        "ruleId": _RULES[each.verdict][0],
+        "ruleIndex": _SHOWN.index(each.verdict),
         "level": "error",
         "message": {"text": "\n".join(map(printable, (f"{key}:", *each.lines())))},
         "locations": [location],

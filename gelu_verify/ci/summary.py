@@ -7,37 +7,37 @@ from collections.abc import Iterator, Sequence
 
 from ..show.document import Block, Details, Document, Inline, Items, Listing, Section, TextTable
 from ..show.markdown import markdown
-from .verdicts import OUTCOMES, Verdict, worst_first
+from .cases import VERDICTS, Case, worst_first
 
 _OPEN = 8  # reasons of a result that are not folded
 LIMIT = 1 << 20  # bytes of all summaries of a step: GitHub shows nothing of a larger one
 _LEFT_OUT = "{} parts of this summary are left out: GitHub accepts 1 MiB. The log has every result."
 
 
-def summary(title: str, verdicts: Sequence[Verdict], limit: int = LIMIT) -> str:
+def summary(title: str, cases: Sequence[Case], limit: int = LIMIT) -> str:
     """Counts, then what did not pass with its witnesses, then what changed, then all grades; less where it must.
 
     Empty where not even the counts fit.
     """
-    counts = Counter(each.outcome for each in verdicts)
-    said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    head = Section(f"{title}: {said or 'nothing was judged'}", list(_parts(worst_first(verdicts))))
+    counts = Counter(each.verdict for each in cases)
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    head = Section(f"{title}: {said or 'nothing was judged'}", list(_parts(worst_first(cases))))
     return markdown(Document(title="", headline="", blocks=[head]), limit, _LEFT_OUT)
 
 
-def _parts(verdicts: Sequence[Verdict]) -> Iterator[Block]:
-    for each in verdicts:
-        if each.outcome in ("failed", "not measured"):
-            yield Section(f"{each.key}: {each.outcome}", list(_told(each)))
-    changed = [(each.key, note) for each in verdicts if each.outcome == "passed" for note in each.notes]
+def _parts(cases: Sequence[Case]) -> Iterator[Block]:
+    for each in cases:
+        if each.verdict in ("failed", "not measured"):
+            yield Section(f"{each.key}: {each.verdict}", list(_told(each)))
+    changed = [(each.key, note) for each in cases if each.verdict == "passed" for note in each.notes]
     yield from _tables("What else is noted", ("result", "note"), changed)
-    rows = [(each.outcome, each.key, each.title, each.sentence) for each in verdicts]
-    yield from _tables("Every result", ("outcome", "result", "grade", "in a sentence"), rows)
+    rows = [(each.verdict, each.key, each.title, each.sentence) for each in cases]
+    yield from _tables("Every result", ("verdict", "result", "grade", "in a sentence"), rows)
 
 
-def _told(each: Verdict) -> Iterator[Block]:
+def _told(each: Case) -> Iterator[Block]:
     """What did not pass, with its input, what was returned and what is right, and the command that repeats it."""
-    lines: list[Inline] = [*(each.reasons[:_OPEN] or (each.outcome,))]
+    lines: list[Inline] = [*(each.reasons[:_OPEN] or (each.verdict,))]
     if each.sentence:
         lines.append(f"{each.title}: {each.sentence}" if each.title else each.sentence)
     if each.place:

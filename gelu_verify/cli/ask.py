@@ -12,7 +12,16 @@ import click
 
 from ..errors import printable
 from .lines import aligned
-from .options import PARAMETERS, Whole, check_no_option, naming_options, takes_target, with_parameters
+from .options import (
+    PARAMETERS,
+    Whole,
+    check_given,
+    check_order,
+    naming_options,
+    parsed_inputs,
+    takes_target,
+    with_parameters,
+)
 from .program import OVER_BUDGET, stdout_for_results
 
 DIGITS = 17  # those of a float64
@@ -21,7 +30,7 @@ DIGITS = 17  # those of a float64
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
 @click.argument("target")
 @click.argument("dtype")
-@click.argument("x", nargs=-1, required=True)
+@click.argument("x", nargs=-1)
 @click.option("--function", metavar="F", help="Function that TARGET computes; default: the one that it names.")
 @PARAMETERS
 @takes_target()
@@ -49,9 +58,9 @@ def ask(
     from ..truth.lookup import answer
     from .progress import OnStderr
 
-    check_no_option(x)
-    fmt = get_format(dtype)
-    inputs = [fmt.parse(text) for text in x]
+    check_order("ask", target, dtype)
+    check_given(x)
+    fmt, inputs = get_format(dtype), parsed_inputs(dtype, x)
     with naming_options():
         functions = with_parameters((function,) if function else (), parameters)
         request = Request(targets=(target,), functions=functions, dtypes=(fmt.name,), **typed)

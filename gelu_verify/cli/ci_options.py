@@ -1,4 +1,4 @@
-"""Options that commands which end with a verdict share: files and lines for CI."""
+"""Options that commands which end with a case share: files and lines for CI."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..errors import GeluVerifyError
 from .program import USAGE, exit_code, warn
 
 if TYPE_CHECKING:
+    from ..ci.cases import Case
     from ..ci.outputs import CiOutputs
-    from ..ci.verdicts import Verdict
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
-    click.option("--junit", type=_FILE, metavar="FILE", help="Also write the verdicts to FILE as JUnit XML."),
+    click.option("--junit", type=_FILE, metavar="FILE", help="Also write the cases to FILE as JUnit XML."),
     click.option("--sarif", type=_FILE, metavar="FILE", help="Also write what failed to FILE as SARIF 2.1.0."),
     click.option(
         "--github/--no-github",
@@ -32,7 +32,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Reporter:
-    """Hands a command's verdicts to CI, by the fields of `CiOutputs`; `on_stderr`: stdout is for JSON and the like."""
+    """Hands a command's cases to CI, by the fields of `CiOutputs`; `on_stderr`: stdout is for JSON and the like."""
 
     title: str
     junit: Path | None = None
@@ -42,31 +42,31 @@ class Reporter:
 
     @cached_property
     def outputs(self) -> CiOutputs:
-        """Imported late: what verdicts are made of takes a third of a second, in which a run can load its targets."""
+        """Imported late: what cases are made of takes a third of a second, in which a run can load its targets."""
         from ..ci.outputs import CiOutputs
 
         return CiOutputs(self.title, self.junit, self.sarif, self.github)
 
-    def finish(self, verdicts: Sequence[Verdict], code: int) -> None:
+    def finish(self, cases: Sequence[Case], code: int) -> None:
         """Write what was asked for, and end with `code`, or with 2 where only the writing failed."""
-        from ..ci.verdicts import Verdict
+        from ..ci.cases import Case
 
-        if code and not verdicts:
-            verdicts = [Verdict(self.title, "not measured", ("there is nothing to judge",))]
-        written = self.write(verdicts, code)
+        if code and not cases:
+            cases = [Case(self.title, "not measured", ("there is nothing to judge",))]
+        written = self.write(cases, code)
         if code or not written:
             raise click.exceptions.Exit(code or USAGE)
 
-    def write(self, verdicts: Sequence[Verdict], code: int) -> bool:
+    def write(self, cases: Sequence[Case], code: int) -> bool:
         """Whether all could be written; else a line says what could not."""
-        problems = self.outputs.write(verdicts, code, partial(click.echo, err=self.on_stderr))
+        problems = self.outputs.write(cases, code, partial(click.echo, err=self.on_stderr))
         for problem in problems:
             warn(f"error: {problem}")
         return not problems
 
 
 def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds --junit, --sarif and --github to a command, which gets a `reporter` for its verdicts.
+    """Adds --junit, --sarif and --github to a command, which gets a `reporter` for its cases.
 
     Where the command ends in an error, the files say that nothing was measured, and why.
     """
@@ -82,9 +82,9 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*context, reporter=reporter, **typed)
         except GeluVerifyError as error:
-            from ..ci.verdicts import Verdict
+            from ..ci.cases import Case
 
-            reporter.write([Verdict(title, "not measured", (str(error),))], exit_code(error))
+            reporter.write([Case(title, "not measured", (str(error),))], exit_code(error))
             raise
 
     for option in reversed(_OPTIONS):

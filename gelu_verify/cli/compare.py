@@ -12,7 +12,7 @@ import click
 from ..calling import OPTIONS
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
-from .forms import show
+from .forms import show, takes_form
 from .options import naming_options
 from .program import MISSING, OVER_BUDGET, say, warn
 from .run import run
@@ -42,9 +42,7 @@ def _measuring_options(command: click.Command) -> click.Command:
               help="Of stored runs: compare only this family or target; may be repeated.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["worse", "change"]), metavar="W",
               help="Exit with 1 if something is worse, or anything changed; with 3 if that is not known.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json", "html"]), default="text",
-              show_default=True, help="text: one screen, the worst first.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@takes_form(text="text: one screen, the worst first.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write that form to FILE; default: print it.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every change, however many there are.")
@@ -56,7 +54,7 @@ def _measuring_options(command: click.Command) -> click.Command:
 @reports_to_ci
 def compare(
     context: click.Context, /, words: tuple[str, ...], targets: tuple[str, ...], fail_on: str | None, form: str,
-    as_json: bool, out: Path | None, details: bool, root: Path, keep: Path | None, reporter: Reporter, **measuring: Any,
+    out: Path | None, details: bool, root: Path, keep: Path | None, reporter: Reporter, **measuring: Any,
 ) -> None:  # fmt: skip
     """Say what changed between two runs, or between two revisions of your code.
 
@@ -71,7 +69,7 @@ def compare(
     docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
     """
     from ..atomic_files import in_use
-    from ..ci.changes import verdicts_of_comparison
+    from ..ci.changes import cases_of_comparison
     from ..compare.revisions import is_range
     from ..compare.runs import compare_runs, decisive
     from ..report.comparison import LEFT_OUT, comparison_document
@@ -96,7 +94,7 @@ def compare(
             found = compare_runs(first, second, targets=targets)
     show(
         found,
-        "json" if as_json else form,
+        form,
         out,
         lines=lambda width: comparison_lines(found, width=width, height=SCREEN, details=details),
         document=comparison_document,
@@ -108,7 +106,7 @@ def compare(
 
         why = "" if over else "not known to be no worse: "
         warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
-    reporter.finish(verdicts_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
+    reporter.finish(cases_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
 
 
 # ---- the two runs --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..compare.comparison import Comparison, ResultComparison
 from ..errors import printable
-from ..judge.changes import Status
+from ..judge.changes import Verdict
 from ..report.comparison_text import (
     LISTED,
     WORDS,
@@ -22,7 +22,7 @@ from ..report.comparison_text import (
 from ..show.terminal import Line, labelled, wrapped
 from .lines import as_fit, shortened
 
-_STYLES: dict[Status, str] = {
+_STYLES: dict[Verdict, str] = {
     "worse": "bad", "mixed": "bad", "vanished": "bad", "unknown": "accurate_range", "changed": "accurate",
     "better": "faithful", "appeared": "dim", "same": "dim",
 }  # fmt: skip
@@ -40,8 +40,8 @@ def comparison_lines(found: Comparison, *, width: int, height: int, details: boo
         texts = [difference_text(each) for each in found.differences]
         text = "; ".join(texts if details else [shortened(each, _LONGEST) for each in texts])
         head += labelled("The runs differ in:", "accurate_range", text, width)
-    shown = [each for each in found.results if each.status not in LISTED]
-    foot = [line for status in LISTED for line in _listed(found, status, width, details)]
+    shown = [each for each in found.results if each.verdict not in LISTED]
+    foot = [line for verdict in LISTED for line in _listed(found, verdict, width, details)]
     if details:
         body = [line for each in shown for line in _result_lines(each, width, None)]
     else:
@@ -59,7 +59,7 @@ def _alike(results: Sequence[ResultComparison]) -> dict[str, list[ResultComparis
     """Results of which only that is known that nothing is known, by the reason; where several have the same."""
     found: dict[str, list[ResultComparison]] = {}
     for each in results:
-        if each.status == "unknown" and all(change.what in ("bits", "conditions") for change in each.changes):
+        if each.verdict == "unknown" and all(change.what in ("bits", "conditions") for change in each.changes):
             found.setdefault("; ".join(change.text for change in each.changes), []).append(each)
     return {reason: members for reason, members in found.items() if len(members) > 1}
 
@@ -69,15 +69,15 @@ def _unknown(reason: str, members: Sequence[ResultComparison], width: int) -> It
     yield from labelled(f"{WORDS['unknown']}:", _STYLES["unknown"], text, width)
 
 
-def _listed(found: Comparison, status: Status, width: int, details: bool) -> Iterator[Line]:
-    members = found.of_status(status)
+def _listed(found: Comparison, verdict: Verdict, width: int, details: bool) -> Iterator[Line]:
+    members = found.of_verdict(verdict)
     if not members:
         return
-    if status == "same" and not details:
+    if verdict == "same" and not details:
         text = f"{len(members)} result{'' if len(members) == 1 else 's'}, bit for bit{_on(members)}"
     else:
         text = names(members) if details else names(members, _NAMED)
-    yield from labelled(f"{WORDS[status]}:", _STYLES[status], text, width)
+    yield from labelled(f"{WORDS[verdict]}:", _STYLES[verdict], text, width)
 
 
 def _on(members: Sequence[ResultComparison]) -> str:
@@ -91,7 +91,7 @@ def _on(members: Sequence[ResultComparison]) -> str:
 
 def _result_lines(result: ResultComparison, width: int, most: int | None) -> list[Line]:
     """A result with its changes: all of them, or the `most` that say most."""
-    lines = list(labelled(WORDS[result.status].ljust(_WORD), _STYLES[result.status], title(result), width))
+    lines = list(labelled(WORDS[result.verdict].ljust(_WORD), _STYLES[result.verdict], title(result), width))
     if most == 0:
         return lines
     changes, more = (list(result.changes), 0) if most is None else brief(result, most)

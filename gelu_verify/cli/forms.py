@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +19,45 @@ if TYPE_CHECKING:
     from ..show.terminal import Line
 
 
+def takes_form(*others: str, text: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds --format, and --json, as the argument `form`; `text`: what its help says."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def called(*args: Any, form: str, as_json: bool, **options: Any) -> Any:
+            return function(*args, form="json" if as_json else form, **options)
+
+        as_json = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+        choice = click.Choice(["text", "markdown", *others, "json", "html", "latex"])
+        return click.option("--format", "form", type=choice, default="text", show_default=True, help=text)(
+            as_json(called)
+        )
+
+    return add
+
+
 def show(
     found: Any,
     form: str,
-    out: Path | None,
+    out: Path | None = None,
     *,
-    lines: Callable[[int], Iterable[Line]],
     document: Callable[[Any], Document],
+    lines: Callable[[int], Iterable[Line]] | None = None,
     left_out: str = "",
     **others: Callable[[Any], str],
 ) -> None:
     """
     Parameters
     ----------
-    form : "text", "json", "markdown", "html", or one of `others`, which makes the text
-    lines : what is printed, of its width
+    form : "text", "json", "markdown", "html", "latex", or one of `others`, which makes the text
+    lines : what is printed, of its width; default: the document, and its headline last
     left_out : what Markdown says where there was too much
     """
     if form == "text":
-        from ..show.terminal import in_ascii, write
+        from ..show.terminal import document_lines, in_ascii, write
 
-        shown = list(lines(shutil.get_terminal_size().columns))
+        width = shutil.get_terminal_size().columns
+        shown = list(lines(width) if lines else document_lines(document(found), width))
         if out is None:
             write(shown, sys.stdout)
             return
@@ -55,6 +74,10 @@ def show(
         from ..show.html import page
 
         text = page(document(found))
+    elif form == "latex":
+        from ..show.latex import latex
+
+        text = latex(document(found))
     else:
         text = others[form](found)
     if out is None:

@@ -17,10 +17,10 @@ from .options import MIN_GRADES, SEED, WORKERS, Reason, naming_options, takes_ta
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate.compliance import Compliance
     from ..gate.measurements import Measurements
     from ..gate.project import Project
     from ..gate.rows import Budgets
+    from ..gate.verdicts import RowVerdict
     from ..records.result import Grade, Record
 
     Source = tuple[list[Record], Mapping[str, Any], str, str]  # results, machine, date and the command that made them
@@ -94,11 +94,11 @@ def gate(
     A budget holds for the inputs that it was made with; the last line says how many are all inputs, and how many a
     sample. Where other runs may miss an input that fails, the command is printed by which every plan takes it.
     """
-    from ..ci.verdicts import verdicts_of_budgets
+    from ..ci.cases import cases_of_budgets
     from ..gate.budgets import default_path, read_budgets
-    from ..gate.compliance import judged
     from ..gate.demands import with_demands
     from ..gate.measurements import deciding_run, measure_budgeted, stored_measurements, with_committed
+    from ..gate.verdicts import judged
     from .progress import OnStderr
 
     project = _project(file)
@@ -108,6 +108,8 @@ def gate(
     if run and seed is not None:
         raise UsageError("--seed is of what is measured now, and RUN was measured before")
     budgets, stored = read_budgets(path), deciding_run(run) if run else None
+    if not (stored or project or file):
+        say("gelu-verify: no project is here: the kernels that come with gelu-verify are measured", err=True)
     with chdir(project.folder if project else "."):
         if stored:
             found = stored_measurements(stored, budgets, project)
@@ -120,22 +122,22 @@ def gate(
     )
     code, place = _print(rows, found, budgets, seed), path.absolute()
     with chdir(project.folder if project else "."):
-        verdicts = verdicts_of_budgets(rows, place)
-    reporter.finish(verdicts, code)
+        cases = cases_of_budgets(rows, place)
+    reporter.finish(cases, code)
 
 
-def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets, seed: int | None) -> int:
+def _print(rows: Sequence[RowVerdict], found: Measurements, budgets: Budgets, seed: int | None) -> int:
     """What is over, missing or worth a note, and the summary; returns the exit code."""
     from ..gate.demands import tried
     from ..gate.rows import conditions_of
 
     for row in rows:
-        if row.outcome != "ok" or row.notes:
+        if row.verdict != "ok" or row.notes:
             for line in _lines(row):
                 say(line)
     if seed is not None:
         say(f"seed {seed}")
-    counts = Counter(row.outcome for row in rows)
+    counts = Counter(row.verdict for row in rows)
     recorded = budgets.conditions
     made = f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
     same = conditions_of(found.machine) == recorded
@@ -289,18 +291,18 @@ def _check_reasons(fresh: Budgets, records: Sequence[Record], project: Project |
     raise click.exceptions.Exit(OVER_BUDGET)
 
 
-def _lines(row: Compliance) -> Iterator[str]:
+def _lines(row: RowVerdict) -> Iterator[str]:
     from ..records.asking import ask_command
     from ..records.claims import grade_text
 
-    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
-    record = row.record if row.outcome == "over" else None
+    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.verdict]
+    record = row.record if row.verdict == "over" else None
     graded = f" [{grade_text(record.grade, record.grade_bound)}]" if record and record.grade else ""
-    first, *others = row.reasons if row.outcome == "over" else ("; ".join((*row.reasons, *row.notes)),)
+    first, *others = row.reasons if row.verdict == "over" else ("; ".join((*row.reasons, *row.notes)),)
     yield f"{word}  {row.key}{graded}: {first}"
     yield from (f"  also   {each}" for each in others)
-    yield from (f"  note   {each}" for each in (row.notes if row.outcome == "over" else ()))
-    if row.outcome != "ok" and row.record is not None:
+    yield from (f"  note   {each}" for each in (row.notes if row.verdict == "over" else ()))
+    if row.verdict != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
             bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:

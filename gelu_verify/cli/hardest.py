@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Whole
+from .options import Whole, check_order
 from .program import say
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def hardest(function: str, dtype: str, top: int, everything: bool, as_json: bool
     """
     from ..formats import get_format
     from ..truth.hardest import hardest as find
+
+    check_order("hardest", function, dtype)
 
     found, fmt = find(function, dtype), get_format(dtype)
     order = sorted(range(len(found.x_bits)), key=lambda i: abs(found.offset[i]))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from ..errors import UsageError
+from .options import check_given, check_order
 from .program import say
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
 @click.argument("function")
 @click.argument("dtype")
-@click.argument("x", nargs=-1, required=True)
+@click.argument("x", nargs=-1)
 @click.option("--by", default="", metavar="TEXT", help="What failed there, for who reads the file.")
 def keep(function: str, dtype: str, x: tuple[str, ...], by: str) -> None:
     """Add inputs X to every plan of this project: what failed once is tried in every later run.
@@ -23,9 +24,8 @@ def keep(function: str, dtype: str, x: tuple[str, ...], by: str) -> None:
     from ..gate.project import hard_cases_file
     from ..inputs.found import add_found, found_case, read_found
 
-    for text in x:
-        if text.startswith("--"):
-            raise UsageError(f"no such option: {text}")
+    check_order("keep", function, dtype)
+    check_given(x)
     file = hard_cases_file()
     if file is None:
         raise UsageError("no project is here (`gelu-verify init --target TARGET` makes one)")

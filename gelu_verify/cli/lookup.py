@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .lines import aligned
-from .options import PARAMETERS, Whole, check_no_option
+from .options import PARAMETERS, Whole, check_given, check_order, parsed_inputs
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
@@ -17,7 +17,7 @@ _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
 @click.argument("function")
 @click.argument("dtype")
-@click.argument("x", nargs=-1, required=True)
+@click.argument("x", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for one X, a list for several.")
 @click.option(
     "--digits", type=Whole(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
@@ -42,7 +42,8 @@ def lookup(
     X is a decimal (-6.5), a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; decimals and hex floats are first
     rounded to DTYPE. The exact value and the values at the two neighbours of X in DTYPE are printed as well.
     """
-    check_no_option(x)
+    check_order("lookup", function, dtype)
+    check_given(x)
     function = _named(function, parameters)
     ask = partial(_asked, remote) if remote else _found
     entries = ask(function, dtype, x, digits, rounding)
@@ -59,13 +60,11 @@ def _named(function: str, parameters: tuple[tuple[str, str], ...]) -> str:
 
 
 def _found(function: str, dtype: str, x: tuple[str, ...], digits: int, rounding: str) -> list[dict[str, Any]]:
-    from ..formats import get_format
     from ..functions import get_function
     from ..truth.lookup import answer
 
     get_function(function)
-    fmt = get_format(dtype)
-    return [answer(function, dtype, bits, digits, rounding) for bits in [fmt.parse(text) for text in x]]
+    return [answer(function, dtype, bits, digits, rounding) for bits in parsed_inputs(dtype, x)]
 
 
 def _asked(

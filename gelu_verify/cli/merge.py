@@ -28,7 +28,7 @@ def merge(parts: tuple[Path, ...], out: Path | None, details: bool, as_json: boo
     another version, build, code, plan or seed, overlapping, incomplete, truncated or damaged. What calls the
     implementations once more, timing and checks, is done here, so that they must be installed here as well.
     """
-    from ..ci.verdicts import verdicts_of_run
+    from ..ci.cases import cases_of_run
     from ..judge.demands import Demands
     from ..measure.jobs import was_added
     from ..runs.measuring import without_garbage_collection
@@ -43,4 +43,4 @@ def merge(parts: tuple[Path, ...], out: Path | None, details: bool, as_json: boo
     judged = [each for each in merged.results if not was_added(each.target, request)]
     with without_garbage_collection():
         print_run(merged, judged, as_json, asked=True, details=details)
-    reporter.finish(verdicts_of_run(judged, Demands(), {}), code_of(judged))
+    reporter.finish(cases_of_run(judged, Demands(), {}), code_of(judged))

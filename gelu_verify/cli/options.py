@@ -199,11 +199,45 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
     return adding
 
 
-def check_no_option(x: tuple[str, ...]) -> None:
-    """UsageError for a misspelt option, which a command whose numbers may begin with - takes for one of them."""
+def check_given(x: tuple[str, ...]) -> None:
+    """UsageError where there are no numbers, or a misspelt option, which a command takes for one where numbers may
+    begin with -."""
+    if not x:
+        raise UsageError("X is missing: at least one number (accepted: -6.5, -0x1.ap+2, 0xc0d00000, inf, nan)")
     for text in x:
         if text.startswith("--"):
             raise UsageError(f"no such option: {text}")
+
+
+def check_order(command: str, first: str, dtype: str) -> None:
+    """UsageError where the dtype was typed first."""
+    from ..formats import FORMATS
+
+    if first in FORMATS and dtype not in FORMATS:
+        raise UsageError(f"{first} is a dtype, and stands second: gelu-verify {command} {dtype} {first} ...")
+
+
+def parsed_inputs(dtype: str, x: tuple[str, ...]) -> list[int]:
+    """The bits of numbers as they were typed; a note on stderr where a finite one is infinite, or 0, in the dtype."""
+    from ..formats import get_format, value_text
+    from .program import say
+
+    fmt, found = get_format(dtype), []
+    for text in x:
+        bits = fmt.parse(text)
+        if _is_finite_and_not_zero(text) and (not fmt.magnitude(bits) or not fmt.is_finite(bits)):
+            beyond = "closer to 0 than" if fmt.is_finite(bits) else "beyond"
+            say(f"gelu-verify: {text} is {beyond} the numbers of {dtype}: x is {value_text(fmt, bits)}", err=True)
+        found.append(bits)
+    return found
+
+
+def _is_finite_and_not_zero(text: str) -> bool:
+    """Of a number that was typed: a decimal or a hex float, and no bits."""
+    word = text.strip().lower().lstrip("+-")
+    is_hex = word.startswith("0x")
+    significand = word.removeprefix("0x").partition("p" if is_hex else "e")[0]
+    return "n" not in word and ("p" in word or not is_hex) and any(digit not in "0._" for digit in significand)
 
 
 def with_parameters(functions: tuple[str, ...], parameters: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

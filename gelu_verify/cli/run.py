@@ -147,14 +147,14 @@ def run(
         print_run(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
     if record is not None:
         _commit(measured, record)
-    from ..ci.verdicts import verdicts_of_run
+    from ..ci.cases import cases_of_run
     from ..judge.demands import Demands
 
     limits = Demands(fail_on or ("loss" if strict else None), min_grade, max_ulp)
     is_over = bool(limits) and _warn_of_exceeded(judged, limits)
     absent = measured.manifest["absent"] if request.targets else {}
     of_samples = _warn_of_samples(judged, limits)
-    reporter.finish(verdicts_of_run(judged, limits, absent), code_of(judged, is_over, of_samples))
+    reporter.finish(cases_of_run(judged, limits, absent), code_of(judged, is_over, of_samples))
 
 
 def code_of(judged: Sequence[Record], is_over: bool = False, is_missing: bool = False) -> int:
@@ -260,7 +260,7 @@ def _request(*, parameters: tuple[tuple[str, str], ...], no_throughput: bool, **
 
 def load_report() -> None:
     """What printing and reporting need."""
-    for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.verdicts"):
+    for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.cases"):
         import_module(module)
     from ..report.page import template
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .executor_options import takes_executor
+from .forms import show, takes_form
 from .options import PARAMETERS, SEED, WORKERS, Duration, Whole, naming_options, takes_target, with_parameters
 from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 
@@ -46,12 +47,12 @@ STEPS = 1000  # of the bar
     metavar="N",
     help="Number of threads, or of processes of --executor; default: one per core.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+@takes_form(text="Of what was found.")
 @takes_target()
 @takes_executor()
 def search(
     target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
-    workers: int | None, as_json: bool, **typed: Any,
+    workers: int | None, form: str, **typed: Any,
 ) -> None:  # fmt: skip
     """Look for the worst input of TARGET.
 
@@ -64,7 +65,7 @@ def search(
     error. The exit code is 1 when TARGET failed, else 0.
     """
     from ..machine import cores
-    from ..report.search_text import search_lines
+    from ..report.search import search_document
     from ..search.kept import kept_in
     from ..search.search import SearchBudget
 
@@ -75,11 +76,7 @@ def search(
         kept = None if out is None else closing.enter_context(kept_in(out, warn))
         with stdout_for_results():
             record = _searched(request, SearchBudget(budget, evaluations), not no_seeds, kept, workers or cores())
-        if as_json:
-            click.echo(_json(record))
-        else:
-            for line in search_lines(record):
-                say(line)
+        show(record, form, document=search_document)
         if kept is not None:
             kept.finish(f"{_json(record)}\n".encode())
     if record.ended == "interrupted":

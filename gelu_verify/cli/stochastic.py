@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .forms import show, takes_form
 from .options import RealOption, Whole, naming_options, takes_target
 from .program import OVER_BUDGET, say, stdout_for_results
 
@@ -47,8 +47,8 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
     call="How to call it, in Python, with x, seed, call, rng, generator, key, rate and h (the old state): "
     "'f(x, rate, key=seed)'.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def stochastic(map_: str | None, quick: bool, plan_only: bool, as_json: bool, **options: Any) -> None:
+@takes_form(text="Of what was found.")
+def stochastic(map_: str | None, quick: bool, plan_only: bool, form: str, **options: Any) -> None:
     """Verify a random 0-1 map: the stochastic GELU m x with m ~ Bernoulli(Phi(x)), dropout, zoneout and the like.
 
     TARGET is a sampler of ours (gelu, dropout, ...), torch.dropout, torch.gelu, numpy.dropout, numpy.dropout_float32,
@@ -57,40 +57,30 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, as_json: bool, **
 
     Exit codes: 0 it passed, 1 it did not, 2 wrong usage, 3 something that it needs is missing.
     """
-    from ..records.serialize import to_json
-    from ..stochastic.text import plan_lines, verdict_lines
+    from ..stochastic.text import plan_lines, verdict_document
     from ..stochastic.verify import planned, verify
 
     with naming_options():
         request = _request(map_ or "", 1e-3 if quick else options.pop("bias"), options)
     plan = planned(request)
     for line in plan_lines(request, plan):
-        say(line, err=as_json)
+        say(line, err=form != "text")
     if plan_only:
         return
     with stdout_for_results(), _progress(plan.samples) as advance:
         verdict = verify(request, advance)
-    if as_json:
-        click.echo(json.dumps(to_json(verdict), indent=2))
-    else:
+    if form == "text":
         say("")
-        for line in verdict_lines(verdict):
-            say(line)
+    show(verdict, form, document=verdict_document)
     if not verdict.passed:
         sys.exit(OVER_BUDGET)
 
 
 def _request(map_: str, bias: float, options: dict[str, Any]) -> MapRequest:
-    from ..isolation.limits import Limits
     from ..stochastic.request import MapRequest
 
     options.pop("bias", None)
-    seconds, nbytes = options.pop("time_limit"), options.pop("memory_limit")
-    limits = Limits(seconds) if nbytes is None else Limits(seconds, nbytes)
-    return MapRequest(
-        map=map_, bias=bias, limits=limits, seeded=not options.pop("no_seed"),
-        isolate=options.pop("isolate") is None, **options,
-    )  # fmt: skip
+    return MapRequest(map=map_, bias=bias, seeded=not options.pop("no_seed"), **options)
 
 
 @contextmanager

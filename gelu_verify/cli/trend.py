@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import GeluVerifyError, UsageError
-from .forms import show
+from .forms import show, takes_form
 from .program import warn
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ _SERIES = 6  # that are printed without --details
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only this family or target; may be repeated.")
 @click.option("--function", "functions", multiple=True, metavar="F", help="Only function F; may be repeated.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Only dtype D; may be repeated.")
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "csv", "json", "html"]), default="text",
-              show_default=True, help="html: a page with charts.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@takes_form("csv", text="html: a page with charts.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write that form to FILE; default: print it.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result, also those that never changed.")
@@ -33,7 +31,7 @@ _SERIES = 6  # that are printed without --details
               metavar="DIR", help="Where names such as latest~1 are looked up.")  # fmt: skip
 def trend(
     runs: tuple[str, ...], targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], form: str,
-    as_json: bool, out: Path | None, details: bool, root: Path,
+    out: Path | None, details: bool, root: Path,
 ) -> None:  # fmt: skip
     """Show how results went over several runs: error, grade, accurate range and speed by date.
 
@@ -46,7 +44,7 @@ def trend(
     found = over_runs(list(_read(runs, root)), targets, functions, dtypes)
     show(
         found,
-        "json" if as_json else form,
+        form,
         out,
         lines=lambda width: lines_of([*trend_blocks(found, None if details else _SERIES)], width),
         document=trend_document,

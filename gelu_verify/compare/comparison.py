@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..judge.changes import Status
+from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change
 from ..records.fields import Count, Name, Positive, Size, Ulp, about
 from ..records.parts import Bound, FunctionName
@@ -48,11 +48,12 @@ class ResultComparison:
     family: Name = field(metadata=about("what it belongs to"))
     function: FunctionName = field(metadata=about("what it was judged as"))
     dtype: DtypeName = field(metadata=about("in which dtype"))
-    status: Status = field(
+    verdict: Verdict = field(
         metadata=about(
             '`"worse"`; `"mixed"`: worse in something and better in something else; `"vanished"`: only in the old run; '
             '`"unknown"`: what was kept does not say whether it is worse; `"changed"`: other results, neither worse '
-            'nor better; `"better"`; `"appeared"`: only in the new run; `"same"`: every result has the same bits'
+            'nor better; `"better"`; `"appeared"`: only in the new run; `"same"`: every result has the same bits',
+            key="status",
         )
     )
     old_grade: Grade | None = field(metadata=about("grade in the old run", null="where it has none"), default=None)
@@ -140,6 +141,6 @@ class Comparison:
     differences: tuple[Difference, ...] = field(metadata=about("what else the runs do not have in common"))
     results: tuple[ResultComparison, ...] = field(metadata=about("every result of either run, the worst first"))
 
-    def of_status(self, *statuses: Status) -> list[ResultComparison]:
-        """The results of these statuses."""
-        return [each for each in self.results if each.status in statuses]
+    def of_verdict(self, *verdicts: Verdict) -> list[ResultComparison]:
+        """The results of these verdicts."""
+        return [each for each in self.results if each.verdict in verdicts]

@@ -1,4 +1,4 @@
-"""Two runs compared: results matched by target, function and dtype, each pair with its changes and a status."""
+"""Two runs compared: results matched by target, function and dtype, each pair with its changes and a verdict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
 from ..isa import split_level
-from ..judge.changes import Status, changes, verdict
+from ..judge.changes import Verdict, changes, verdict_of
 from ..judge.sides import Sides, have_same_inputs
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
@@ -19,7 +19,7 @@ from .kept import compare_kept
 from .tried_by_both import tried_by_both
 
 SIDE = ("grade", "grade_bound", "max_ulp", "bound", "version")  # what is said of the old result, and of the new one
-ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
+ORDER: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
 
 
 def compare_runs(
@@ -45,7 +45,7 @@ def compare_runs(
             f"nothing to compare: no target, function and dtype is in both runs ({held[0]}; {held[1]})"
         )
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda key: _compared((old, indices[0][key]), (new, indices[1][key])), common))
+        found = list(pool.map(lambda key: compared((old, indices[0][key]), (new, indices[1][key])), common))
     found += [_alone(old.results[at], "vanished") for key, at in indices[0].items() if key not in indices[1]]
     found += [_alone(new.results[at], "appeared") for key, at in indices[1].items() if key not in indices[0]]
     return Comparison(
@@ -59,8 +59,8 @@ def decisive(found: Comparison, fail_on: str) -> tuple[list[ResultComparison], l
     `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse.
     """
     if fail_on == "worse":
-        return found.of_status("worse", "mixed"), found.of_status("vanished", "unknown")
-    return [each for each in found.results if each.status not in ("same", "unknown")], found.of_status("unknown")
+        return found.of_verdict("worse", "mixed"), found.of_verdict("vanished", "unknown")
+    return [each for each in found.results if each.verdict not in ("same", "unknown")], found.of_verdict("unknown")
 
 
 def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:
@@ -81,7 +81,8 @@ def _are_enough(old: Run, new: Run, indices: list[dict[str, int]], common: list[
     return bool(common) and (not asked or not asked.isdisjoint(common))
 
 
-def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
+def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
+    """Two results of one target, function and dtype, each by its run and its place there."""
     (a, b), runs = (run.results[index] for run, index in (old, new)), (old[0], new[0])
     same_inputs = have_same_inputs(a, b)
     shared = None if same_inputs else tried_by_both(old, new)
@@ -92,7 +93,7 @@ def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
     found = changes(sides, shared.certain if shared else ())
     return ResultComparison(
-        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=verdict(found),
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict_of(found),
         **_side("old", a), **_side("new", b), same_inputs=same_inputs,
         both_tried=shared.share if shared else None,
         bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
@@ -115,19 +116,19 @@ def _have_one_source(old: Run, new: Run) -> bool:
     return states[0] is not None and states[0] == states[1] and not states[0].get("dirty")
 
 
-def _alone(record: Record, status: Status) -> ResultComparison:
-    values = _side("old" if status == "vanished" else "new", record)
+def _alone(record: Record, verdict: Verdict) -> ResultComparison:
+    values = _side("old" if verdict == "vanished" else "new", record)
     return ResultComparison(
-        target=record.target, family=record.family, function=record.function, dtype=record.dtype, status=status,
+        target=record.target, family=record.family, function=record.function, dtype=record.dtype, verdict=verdict,
         repeat=record.repeat, **values,
     )  # fmt: skip
 
 
 def _sorted(found: list[ResultComparison], old: Run, new: Run) -> tuple[ResultComparison, ...]:
-    """By status, and within one the worst result first."""
+    """By verdict, and within one the worst result first."""
     by_key = {record.key: record for run in (old, new) for record in run.results}
     place = {record.key: at for at, record in enumerate(worst_first(by_key.values()))}
-    return tuple(sorted(found, key=lambda each: (ORDER.index(each.status), place[each.key])))
+    return tuple(sorted(found, key=lambda each: (ORDER.index(each.verdict), place[each.key])))
 
 
 def _speed(old: Record, new: Record) -> Speed | None:

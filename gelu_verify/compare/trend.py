@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Literal
 
 from ..errors import MissingMeasurement
-from ..judge.sides import have_same_inputs
-from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
+from ..judge.changes import Verdict
+from ..records.fields import Count, Name, Positive, Size, Ulp, about
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange, Bound, FunctionName
 from ..records.result import DtypeName, Grade
 from ..runs.store import Run
-from .comparison import BothTried, ComparedRun
+from .comparison import BothTried, ComparedRun, ResultComparison
 from .conditions import described
-from .tried_by_both import tried_by_both
+from .runs import compared
 
-Step = Literal["first", "same", "changed", "unknown"]
+SameBits = Literal["first", "same", "changed", "unknown"]
 Member = tuple[int, Run, int]  # place of the run, the run, place of the result in it
 
 
@@ -36,11 +36,15 @@ class TrendPoint:
     max_abs_error: Size | None = field(metadata=about("largest absolute error", null="where nothing was scored"))
     elements_per_s: Size | None = field(metadata=about("median elements per second", null="where it was not timed"))
     spread: Size | None = field(metadata=about("interquartile range over median of the times", null=""))
-    results: Annotated[Step, OneOf(("first", "same", "changed", "unknown"))] = field(
+    results: SameBits = field(
         metadata=about(
             'beside the run before that has this result: `"same"` bits, `"changed"`, `"unknown"` (other inputs, or no '
             'digests were kept), or `"first"`'
         )
+    )
+    verdict: Verdict | None = field(
+        metadata=about("beside that run, by the rules of `compare`: `status` of its results", null="of the first run"),
+        default=None,
     )
     both_tried: BothTried | None = field(
         metadata=about(
@@ -66,10 +70,7 @@ class TrendSeries:
 
     def differs(self, at: int) -> bool:
         """Whether a point is another one than that before it, but for its speed."""
-        before, point = self.points[at - 1], self.points[at]
-        named = ("grade", "grade_bound", "max_ulp", "accurate_range", "n", "bound")
-        differs = any(getattr(before, name) != getattr(point, name) for name in named)
-        return point.results != "same" or (differs and not point.both_tried)
+        return self.points[at].verdict != "same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _points(members: list[Member]) -> tuple[TrendPoint, ...]:
 def _point(before: Member | None, member: Member) -> TrendPoint:
     place, run, index = member
     record = run.results[index]
-    results, both_tried = _step(before, member)
+    found = compared(before[1:], member[1:]) if before else None
     return TrendPoint(
         run=place,
         version=record.version,
@@ -128,21 +129,17 @@ def _point(before: Member | None, member: Member) -> TrendPoint:
         max_abs_error=record.max_abs_error.error if record.max_abs_error else None,
         elements_per_s=record.throughput.elements_per_s if record.throughput else None,
         spread=record.throughput.spread if record.throughput else None,
-        results=results,
-        both_tried=both_tried,
+        results=_bits(found) if found else "first",
+        verdict=found.verdict if found else None,
+        both_tried=found.both_tried if found else None,
     )
 
 
-def _step(earlier: Member | None, member: Member) -> tuple[Step, BothTried | None]:
+def _bits(found: ResultComparison) -> SameBits:
     """What is never said of results whose inputs, or digests, are not known: that they are the same."""
-    if earlier is None:
-        return "first", None
-    before, record, shared = earlier[1].results[earlier[2]], member[1].results[member[2]], None
-    if not have_same_inputs(before, record) and (shared := tried_by_both(earlier[1:], member[1:])):
-        before, record = shared.old, shared.new
-    elif not have_same_inputs(before, record):
-        return "unknown", None
-    if before.bits_sha256 is None or record.bits_sha256 is None:
-        return "unknown", None
-    same = before.bits_sha256 == record.bits_sha256 and not (shared and shared.certain)
-    return "same" if same else "changed", shared.share if shared else None
+    if not (found.same_inputs or found.both_tried):
+        return "unknown"
+    of_bits = {each.verdict for each in found.changes if each.what in ("bits", "failure")}
+    if "unknown" in of_bits:
+        return "unknown"
+    return "changed" if of_bits or (found.both_tried and found.verdict != "same") else "same"

@@ -22,7 +22,7 @@ from ..functions import get_function
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import Plan, make_plan
 from ..inputs.widened import chunks_of, widened
-from ..judge.rules import KNOWN_TO, RELATIVE, Direction
+from ..judge.rules import KNOWN_TO, RELATIVE, RuleVerdict
 from ..judge.sides import Change, ChangeWitness
 from ..records.claims import grade_text
 from ..records.grades import graded
@@ -150,15 +150,15 @@ def _without_other_neighbours(first: dict[str, np.ndarray], second: dict[str, np
 
 
 def _certain(records: list[Record], sides: list[dict[str, np.ndarray]]) -> Iterator[Change]:
-    """Where one tried more of a bucket: the largest change of either direction that its worst input shows."""
+    """Where one tried more of a bucket: the largest change of either verdict that its worst input shows."""
     if not all(_has_own_inputs(*each) for each in zip(records, sides, strict=True)):
         return
     fmt, named = get_format(records[0].dtype), (records[0].plan, records[0].function, records[0].dtype, records[0].seed)
     bucket, *rows = np.intersect1d(sides[0]["bucket"], sides[1]["bucket"], assume_unique=True, return_indices=True)
     differ = sides[0]["n"][rows[0]] != sides[1]["n"][rows[1]]
     bucket, rows = bucket[differ], [each[differ] for each in rows]
-    directions: tuple[Direction, Direction] = ("better", "worse")  # where the old error, or the new one, is larger
-    for k, direction in enumerate(directions):
+    verdicts: tuple[RuleVerdict, RuleVerdict] = ("better", "worse")  # where the old error, or the new one, is larger
+    for k, verdict in enumerate(verdicts):
         own, other = (
             {name: column[at] for name, column in sides[i].items()} for i, at in ((k, rows[k]), (1 - k, rows[1 - k]))
         )
@@ -171,11 +171,11 @@ def _certain(records: list[Record], sides: list[dict[str, np.ndarray]]) -> Itera
         interval = INTERVALS[int(np.searchsorted(interval_edges(fmt.name), bucket[row], side="right")) - 1]
         x, got, want = (fmt.bits_text(int(own[f"max_error_{name}"][row])) for name in ("x", "got", "want"))
         numbers = float(error[row]), float(least[row])
-        old, new = numbers if direction == "better" else numbers[::-1]
-        shown = ChangeWitness(x, got if direction == "better" else None, got if direction == "worse" else None, want)
+        old, new = numbers if verdict == "better" else numbers[::-1]
+        shown = ChangeWitness(x, got if verdict == "better" else None, got if verdict == "worse" else None, want)
         text = f"{interval}: {old:.6g} -> {new:.6g} ULP in the bucket of an input that both tried"
         yield Change(
-            what="interval", where=interval, direction=direction, old=f"{old:.6g}", new=f"{new:.6g}", old_number=old,
+            what="interval", where=interval, verdict=verdict, old=f"{old:.6g}", new=f"{new:.6g}", old_number=old,
             new_number=new, text=text, witness=shown,
         )  # fmt: skip
 

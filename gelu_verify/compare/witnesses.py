@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ..formats import get_format
-from ..judge.changes import Status
+from ..judge.changes import Verdict
 from ..judge.sides import Change, ChangeWitness
 from ..runs.store import Run, arrow_table
 from .comparison import Comparison, ResultComparison
 
-_ASKED: tuple[Status, ...] = ("worse", "mixed", "better", "changed")
+_ASKED: tuple[Verdict, ...] = ("worse", "mixed", "better", "changed")
 _RESULTS, _INPUTS = 4, 32  # that are asked again: a run each, of so many inputs
 # checks whose outputs depend on the call
 _BY_PLACE = ("lane", "lengths", "repeatable", "unrepeated", "growth", "in_place")
@@ -22,7 +22,7 @@ Ask = Callable[[ResultComparison, list[str]], Outputs]  # measures some inputs o
 
 def completed(found: Comparison, at_old: Ask, at_new: Ask) -> Comparison:
     """The comparison with the outputs that its witnesses lack, of the first results that changed."""
-    asked = [each for each in found.results if each.status in _ASKED][:_RESULTS]
+    asked = [each for each in found.results if each.verdict in _ASKED][:_RESULTS]
     done = {each.key: _completed(each, at_old, at_new) for each in asked}
     return replace(found, results=tuple(done.get(each.key, each) for each in found.results))
 

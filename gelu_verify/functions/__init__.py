@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import wraps
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from .. import plugins
-from ..errors import UsageError, one_of
+from ..errors import GeluVerifyError, OracleError, UsageError, one_of
 from .base import GROUPS, Function
 from .parameters import base_name, canonical_name, checked_values, named, split_name
+
+if TYPE_CHECKING:
+    from ..formats import Dyadic
+    from .enclosures import Enclosure, Terms
 
 __all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "is_registered", "named"]
 
@@ -115,11 +121,28 @@ class Functions(MutableMapping[str, Function]):
             if unknown := [name for name in others if name not in names and name not in self._functions]:
                 plugins.refuse(plugin, f"{function.name} refers to an unknown function {unknown[0]}")
             elif plugins.add(plugin, function.name, "function", self.owner):
-                self._functions[function.name], self._owners[function.name] = function, plugin.distribution
+                terms = _named_terms(f"{function.name} of {plugin.distribution}", function.terms)
+                self._functions[function.name] = replace(function, terms=terms)
+                self._owners[function.name] = plugin.distribution
 
 
 def _place(function: Function) -> tuple[int, bool, str]:
     return GROUPS.index(function.group), function.gradient_of is not None, function.gradient_of or function.name
+
+
+def _named_terms(whose: str, terms: Callable[..., Terms]) -> Callable[..., Terms]:
+    """The same; what somebody else's code raises is theirs, by name."""
+
+    @wraps(terms)
+    def called(c: Enclosure, x: Dyadic) -> Terms:
+        try:
+            return terms(c, x)
+        except GeluVerifyError:
+            raise
+        except Exception as error:
+            raise OracleError(f"{whose} {plugins.reason_of(error)}") from error
+
+    return called
 
 
 def _entries(value: object) -> Iterable[Function]:
@@ -157,8 +180,8 @@ def is_registered(function: Function) -> bool:
 
 
 def compared_with(function: Function) -> list[Function]:
-    """The functions that results are compared with to say what they are: none of other distributions where `function`
-    is of this package, so that what is installed beside it changes no result."""
-    own = FUNCTIONS.owner(function.name) == OWNER
-    found = [each for each in FUNCTIONS.values() if not own or FUNCTIONS.owner(each.name) in (OWNER, None)]
+    """The functions that results are compared with to say what they are: ours and those of its own distribution, so
+    that what is installed beside it changes no result, and costs none where it raises."""
+    owners = (OWNER, FUNCTIONS.owner(function.name), None)
+    found = [each for each in FUNCTIONS.values() if FUNCTIONS.owner(each.name) in owners]
     return found if "[" not in function.name else [*found, function]

@@ -13,9 +13,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import from_man_exp, mpf_atan
-
 from ..formats import Dyadic
 
 Interval = Any  # mpmath.iv.mpf: untyped upstream
@@ -54,15 +51,18 @@ class Enclosure:
     """
 
     def __init__(self, precision: int) -> None:
+        import mpmath  # most processes need none; the package alone: threads may import that side by side
+
         if not hasattr(_local, "context"):
-            _local.context = MPIntervalContext()
+            _local.context = mpmath.MPIntervalContext()
+        self._libmp: Any = mpmath.libmp
         self.iv: Any = _local.context
         self.precision = precision
         self.iv.prec = precision + 16
 
     def exact(self, x: Dyadic) -> Interval:
         """The point interval of an exact dyadic number."""
-        point = from_man_exp(x[0], x[1])
+        point = self._libmp.from_man_exp(x[0], x[1])
         return self.iv.make_mpf((point, point))
 
     def rational(self, numerator: int, denominator: int) -> Interval:
@@ -70,7 +70,7 @@ class Enclosure:
 
     def between(self, low: int, high: int, exponent: int) -> Interval:
         """[low, high] * 2^exponent."""
-        return self.iv.make_mpf((from_man_exp(low, exponent), from_man_exp(high, exponent)))
+        return self.iv.make_mpf((self._libmp.from_man_exp(low, exponent), self._libmp.from_man_exp(high, exponent)))
 
     def exp(self, s: Interval) -> Interval:
         """e^s."""
@@ -126,7 +126,7 @@ class Enclosure:
         """
         if -2 * magnitude_exponent(s) > self.precision:
             return s * (1 - s * s * self.rational(1, 3) * self.between(0, 1, 0))
-        low, high = (mpf_atan(end, self.iv.prec, "n") for end in s._mpi_)
+        low, high = (self._libmp.mpf_atan(end, self.iv.prec, "n") for end in s._mpi_)
         return self._widened(self.iv.make_mpf((low, high)))
 
     def gauss_head(self, z: Dyadic) -> Interval:

@@ -58,6 +58,6 @@ def _looser(key: str, old: Row, new: Row) -> Iterator[str]:
     if gone := sorted(after.lacking - before.lacking):
         yield f"no limit any more of {', '.join(gone)}"
     sides = Sides(before, after, old_lists_failures=True, new_lists_failures=True, comparable=True, tolerance="none")
-    found = [change for change in changes_of_limits(sides) if change.direction in ("worse", "unknown")]
+    found = [change for change in changes_of_limits(sides) if change.verdict in ("worse", "unknown")]
     few, more = named(found)
     yield from (*(change.text for change in few), *more)

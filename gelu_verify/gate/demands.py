@@ -13,35 +13,35 @@ from dataclasses import replace
 from ..formats import get_format
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..records.result import Grade, Record
-from .compliance import Compliance
+from .verdicts import RowVerdict
 
 Demand = Callable[[Record], Grade | None]
 """The grade that is demanded of a result."""
 
 
-def with_demands(rows: Iterable[Compliance], demand: Demand) -> list[Compliance]:
+def with_demands(rows: Iterable[RowVerdict], demand: Demand) -> list[RowVerdict]:
     """The rows, over where a grade is worse than demanded, and missing where only a sample shows that it is not."""
     return [_with_demand(row, row.record, demand(row.record)) if row.record else row for row in rows]
 
 
-def _with_demand(row: Compliance, record: Record, grade: Grade | None) -> Compliance:
+def _with_demand(row: RowVerdict, record: Record, grade: Grade | None) -> RowVerdict:
     if grade is None or record.has_failed or record.own_faults or record.origin.stale:
         return row
     limits = Demands(min_grade=grade)
     reasons = tuple(what for _, what in exceeded([record], limits))
     if reasons:
         shown = {f"{name}_bits": getattr(record.witness, f"{name}_bits", None) for name in ("x", "got", "want")}
-        before = row.reasons if row.outcome == "over" else ()
-        return replace(row, outcome="over", reasons=(*reasons, *before), witness=row.witness or shown)
+        before = row.reasons if row.verdict == "over" else ()
+        return replace(row, verdict="over", reasons=(*reasons, *before), witness=row.witness or shown)
     samples = tuple(f"of --min-grade {grade}: {what}" for _, what in of_a_sample([record], limits))
-    if samples and can_be_tried(record) and row.outcome != "over":
-        return replace(row, outcome="missing", reasons=(*row.reasons, *samples))
+    if samples and can_be_tried(record) and row.verdict != "over":
+        return replace(row, verdict="missing", reasons=(*row.reasons, *samples))
     return replace(row, notes=(*row.notes, *samples))
 
 
-def tried(rows: Iterable[Compliance]) -> str:
+def tried(rows: Iterable[RowVerdict]) -> str:
     """On which inputs those within their budgets are; empty where there are none."""
-    records = [row.record for row in rows if row.record is not None and row.outcome == "ok"]
+    records = [row.record for row in rows if row.record is not None and row.verdict == "ok"]
     shares = sorted(r.n / 2.0 ** get_format(r.dtype).width for r in records if r.bound != "=")
     if not records:
         return ""

@@ -264,7 +264,7 @@ def _driver() -> ModuleType:
     try:
         importlib.import_module("pycuda")
     except ModuleNotFoundError:
-        raise TargetUnavailable("pycuda is not installed") from None
+        raise TargetUnavailable("pycuda is not installed (pip install 'gelu-verify[gpu]')") from None
     try:
         with warnings.catch_warnings():  # its deprecation warnings are not ours
             warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..formats import Format, get_format, value_text
 from ..records.parts import FindingRecord, Severity
 from ..records.result import Record
-from .rules import LAST_BIT_CHECKS, SEVERITIES, Direction
+from .rules import LAST_BIT_CHECKS, SEVERITIES, RuleVerdict
 from .sides import Change, ChangeWitness, Sides, shown_by
 
 ALWAYS_TRIED = ("minus_infinity", "plus_infinity", "nan", "signed_zero")  # checks of inputs that every plan has
@@ -24,13 +24,11 @@ def conditions(sides: Sides) -> Iterator[Change]:
         if before == after:
             why = f"inputs that are not known to be the same: {after}"
         text = f"{why}; equal numbers do not say that the results are the same"
-        yield Change(what="conditions", where="inputs", direction="unknown", old=before, new=after, text=text)
+        yield Change(what="conditions", where="inputs", verdict="unknown", old=before, new=after, text=text)
     policies = [(_POLICY.search(record.repeat) or ["", "limit"])[1] for record in (old, new)]
     if policies[0] != policies[1]:
         text = f"judged by another policy at -inf: {policies[0]} -> {policies[1]}"
-        yield Change(
-            what="conditions", where="policy", direction="unknown", old=policies[0], new=policies[1], text=text
-        )
+        yield Change(what="conditions", where="policy", verdict="unknown", old=policies[0], new=policies[1], text=text)
 
 
 def _inputs(record: Record) -> str:
@@ -51,7 +49,7 @@ def limits(sides: Sides) -> Iterator[Change]:
     for name in sides.new.checks:
         for change in _check(sides, name):
             if "fail" in (change.old, change.new):
-                yield replace(change, direction="neither") if name in sides.lacking else change
+                yield replace(change, verdict="neither") if name in sides.lacking else change
 
 
 def _check(sides: Sides, name: str) -> Iterator[Change]:
@@ -61,30 +59,30 @@ def _check(sides: Sides, name: str) -> Iterator[Change]:
     before, after = (finding.severity if finding else None for finding in found)
     if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(sides, old, new):
         return
-    direction: Direction
+    verdict: RuleVerdict
     if new == "fail":
-        how, direction = _newly_failing(old, before, after)
+        how, verdict = _newly_failing(old, before, after)
     elif old == "fail":
-        how, direction = f"failed, and is {_outcome(new)} now", "unknown" if new is None else "better"
+        how, verdict = f"failed, and is {_status_text(new)} now", "unknown" if new is None else "better"
     else:
-        how = f"was {_outcome(old)} and is {_outcome(new)} now"
-        direction = "unknown" if new is None else "neither"
+        how = f"was {_status_text(old)} and is {_status_text(new)} now"
+        verdict = "unknown" if new is None else "neither"
     if not how:
         if None in found or found[0] == found[1]:
             return
-        how, direction = _otherwise(sides, name, *found)
+        how, verdict = _otherwise(sides, name, *found)
         if not how:
             return
     if sides.tolerance == "headroom" and name in LAST_BIT_CHECKS:
-        direction = "neither"
+        verdict = "neither"
     if name not in ALWAYS_TRIED:
-        direction = sides.as_tried(direction) or "unknown"
+        verdict = sides.as_tried(verdict) or "unknown"
     detail = next((finding.detail for finding in (found[1], found[0]) if finding and finding.detail), "")
     severity = f" ({after or before})" if "fail" in (old, new) and (after or before) else ""
     yield Change(
-        what="check", where=name, direction=direction, old=old, new=new,
+        what="check", where=name, verdict=verdict, old=old, new=new,
         text=f"check {name}{severity} {how}" + (f": {detail}" if detail else ""),
-        witness=_of_findings(found[0], found[1], direction),
+        witness=_of_findings(found[0], found[1], verdict),
     )  # fmt: skip
 
 
@@ -94,11 +92,11 @@ def _is_untold(sides: Sides, old: str | None, new: str | None) -> bool:
     return any(own is None and other != "fail" and not record.findings for own, other, record in each)
 
 
-def _outcome(outcome: str | None) -> str:
-    return {"pass": "passed", None: "not asked"}.get(outcome, outcome or "")
+def _status_text(status: str | None) -> str:
+    return {"pass": "passed", None: "not asked"}.get(status, status or "")
 
 
-def _newly_failing(old: str | None, before: Severity | None, after: Severity | None) -> tuple[str, Direction]:
+def _newly_failing(old: str | None, before: Severity | None, after: Severity | None) -> tuple[str, RuleVerdict]:
     """Of a check that fails now: how to say it, and whether that is worse; no text where it failed before, too."""
     if old is None:
         return "fails, and was not asked before", "unknown"
@@ -110,7 +108,9 @@ def _newly_failing(old: str | None, before: Severity | None, after: Severity | N
     return "", "neither"
 
 
-def _otherwise(sides: Sides, name: str, old: FindingRecord | None, new: FindingRecord | None) -> tuple[str, Direction]:
+def _otherwise(
+    sides: Sides, name: str, old: FindingRecord | None, new: FindingRecord | None
+) -> tuple[str, RuleVerdict]:
     """Of a check that fails in both: a wrong value at -inf, +inf, NaN or -0 may be farther from the right one, and a
     number is worse than NaN, which shows itself; no text where the value is the same."""
     if name not in ALWAYS_TRIED or not (old and new and old.got_bits and new.got_bits):
@@ -121,8 +121,8 @@ def _otherwise(sides: Sides, name: str, old: FindingRecord | None, new: FindingR
     if before == after:
         return "", "neither"
     ranks = [_distance(fmt, each, int(new.want_bits or old.want_bits or "0", 16)) for each in bits]
-    direction: Direction = "neither" if ranks[0] == ranks[1] else "worse" if ranks[1] > ranks[0] else "better"
-    return f"gives {after}, and gave {before} before", direction
+    verdict: RuleVerdict = "neither" if ranks[0] == ranks[1] else "worse" if ranks[1] > ranks[0] else "better"
+    return f"gives {after}, and gave {before} before", verdict
 
 
 def _distance(fmt: Format, got: int, want: int) -> int:
@@ -132,5 +132,5 @@ def _distance(fmt: Format, got: int, want: int) -> int:
     return abs(fmt.ordinal(got) - fmt.ordinal(want))
 
 
-def _of_findings(old: FindingRecord | None, new: FindingRecord | None, direction: Direction) -> ChangeWitness | None:
-    return shown_by(old, new, "better" if direction == "better" else "worse")
+def _of_findings(old: FindingRecord | None, new: FindingRecord | None, verdict: RuleVerdict) -> ChangeWitness | None:
+    return shown_by(old, new, "better" if verdict == "better" else "worse")

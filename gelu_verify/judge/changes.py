@@ -9,13 +9,13 @@ from functools import partial
 from typing import Literal
 
 from . import asked, measures, places
-from .rules import ORDER, RULES, Direction
+from .rules import ORDER, RULES, RuleVerdict
 from .sides import Change, Sides, numbers
 
-Status = Literal["worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same"]
+Verdict = Literal["worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same"]
 
 MOST_NAMED = 3  # parts of x in one line
-_DIRECTIONS: tuple[Direction, ...] = ("worse", "unknown", "neither", "better")
+_VERDICTS: tuple[RuleVerdict, ...] = ("worse", "unknown", "neither", "better")
 Finder = Callable[[Sides], Iterable[Change]]
 _OF_FAILURES: tuple[Finder, ...] = (measures.failures, measures.grades)
 _NUMBERS: list[Finder] = [
@@ -30,7 +30,7 @@ _RULES: tuple[Finder, ...] = (
 def _intervals_of_limits(sides: Sides) -> Iterator[Change]:
     """As buckets say it: what had no error before, as NaN has none, is not worse now that it has one."""
     for change in numbers(sides, "interval"):
-        if change.direction != "unknown" or math.isnan(change.new_number or 0.0):
+        if change.verdict != "unknown" or math.isnan(change.new_number or 0.0):
             yield change
 
 
@@ -77,18 +77,18 @@ def _sorted(found: Iterable[Change]) -> list[Change]:
     return sorted(
         found,
         key=lambda each: (
-            _DIRECTIONS.index(each.direction),
+            _VERDICTS.index(each.verdict),
             ORDER[each.what],
             -(each.new_number if each.new_number is not None else -1.0),
         ),
     )
 
 
-def verdict(found: Iterable[Change]) -> Status:
+def verdict_of(found: Iterable[Change]) -> Verdict:
     """What these changes are together."""
-    directions = {change.direction for change in found}
-    if "worse" in directions:
-        return "mixed" if "better" in directions else "worse"
-    if "unknown" in directions:
+    verdicts = {change.verdict for change in found}
+    if "worse" in verdicts:
+        return "mixed" if "better" in verdicts else "worse"
+    if "unknown" in verdicts:
         return "unknown"
-    return "better" if "better" in directions else "changed" if directions else "same"
+    return "better" if "better" in verdicts else "changed" if verdicts else "same"

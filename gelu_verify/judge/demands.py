@@ -50,7 +50,7 @@ class Demands:
         lacking = {rule.key for rule in RULES.values()} - {name.removeprefix("min_") for name in limited}
         limits = replace(record, grade=self.min_grade, max_ulp=self.max_ulp, lacking=frozenset(lacking))
         found = changes_of_limits(Sides(limits, record, comparable=True, tolerance="none"))
-        return [change for change in found if change.direction in ("worse", "unknown")]
+        return [change for change in found if change.verdict in ("worse", "unknown")]
 
 
 def check_reachable(records: Iterable[Record], limits: Demands) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..records.claims import grade_text, range_text
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange
-from .rules import Direction
+from .rules import RuleVerdict
 from .sides import Change, Sides
 
 FAILURES = ("failure_kind", "failure")
@@ -17,30 +17,30 @@ def failures(sides: Sides) -> Iterator[Change]:
     old, new = sides.old, sides.new
     if old.failure is None and new.failure is None:
         return
-    direction: Direction = "worse" if old.failure is None else "better" if new.failure is None else "neither"
+    verdict: RuleVerdict = "worse" if old.failure is None else "better" if new.failure is None else "neither"
     if not (old.has_failed or new.has_failed):
-        direction = "neither"  # by a fault of gelu-verify, it is not known
-    if direction == "neither":
+        verdict = "neither"  # by a fault of gelu-verify, it is not known
+    if verdict == "neither":
         if sides.is_measured and all(getattr(old, name) == getattr(new, name) for name in FAILURES):
             return
-        direction = "neither" if sides.is_measured else "unknown"
+        verdict = "neither" if sides.is_measured else "unknown"
     how = "failed in both runs" if old.failure and new.failure else "fails" if new.failure else "no longer fails"
     line = new.failure or old.failure
-    yield Change(what="failure", direction=direction, old=old.failure, new=new.failure, text=f"{how}: {line}")
+    yield Change(what="failure", verdict=verdict, old=old.failure, new=new.failure, text=f"{how}: {line}")
 
 
 def grades(sides: Sides) -> Iterator[Change]:
     old, new = sides.old.grade, sides.new.grade
     if old == new or "grade" in sides.lacking:
         return
-    direction: Direction = "unknown"
+    verdict: RuleVerdict = "unknown"
     if old is not None and new is not None:
-        direction = sides.as_tried("worse" if ORDER[new] > ORDER[old] else "better") or direction
+        verdict = sides.as_tried("worse" if ORDER[new] > ORDER[old] else "better") or verdict
     if sides.tolerance == "headroom" and new != "broken":
-        direction = "neither"  # a last bit may decide between two grades
+        verdict = "neither"  # a last bit may decide between two grades
     titles = [grade_text(r.grade, r.grade_bound) if r.grade else None for r in (sides.old, sides.new)]
     text = f"grade: {titles[0] or 'none'} -> {titles[1] or 'none'}"
-    yield Change(what="grade", direction=direction, old=old, new=new, text=text)
+    yield Change(what="grade", verdict=verdict, old=old, new=new, text=text)
 
 
 def accurate_range(sides: Sides) -> Iterator[Change]:
@@ -53,10 +53,10 @@ def accurate_range(sides: Sides) -> Iterator[Change]:
     ends = [_ends(each) or (0.0, 0.0) for each in (old, new)]
     narrower = ends[1][0] > ends[0][0] or ends[1][1] < ends[0][1] or new is None
     wider = ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1] or old is None
-    found: dict[Direction, bool] = {"worse": narrower, "better": wider}
-    for direction in (each for each, holds in found.items() if holds):
+    found: dict[RuleVerdict, bool] = {"worse": narrower, "better": wider}
+    for verdict in (each for each, holds in found.items() if holds):
         text = f"accurate for: {texts[0] or 'nothing'} -> {texts[1] or 'nothing'}"
-        yield Change(what="accurate_range", direction=direction, old=texts[0], new=texts[1], text=text)
+        yield Change(what="accurate_range", verdict=verdict, old=texts[0], new=texts[1], text=text)
 
 
 def _ends(found: AccurateRange | None) -> tuple[float, float] | None:
@@ -75,8 +75,8 @@ def told(sides: Sides) -> Iterator[Change]:
             before, after = (getattr(v, "flushed", v) for v in values)
             if before != after:
                 text = f"{name.replace('_', ' ')}: {before or 'none'} -> {after or 'none'}"
-                yield Change(what=what, where=name, direction="neither", old=before, new=after, text=text)
+                yield Change(what=what, where=name, verdict="neither", old=before, new=after, text=text)
     if (old.dispatch and old.dispatch.seen) != (new.dispatch and new.dispatch.seen):
         seen = [", ".join(f"{k} {v}" for k, v in ((r.dispatch and r.dispatch.seen) or {}).items()) for r in (old, new)]
         text = f"dispatch: {seen[0] or 'not seen'} -> {seen[1] or 'not seen'}"
-        yield Change(what="dispatch", direction="neither", old=seen[0] or None, new=seen[1] or None, text=text)
+        yield Change(what="dispatch", verdict="neither", old=seen[0] or None, new=seen[1] or None, text=text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..functions.regions import INFINITE, INTERVALS
-from .rules import RULES, Direction, less_is_worse
+from .rules import RULES, RuleVerdict, less_is_worse
 from .sides import Change, IntervalChange, Shown, Sides, inputs_that_differ, number_text
 
 
@@ -16,38 +16,38 @@ def intervals(sides: Sides) -> Iterator[Change]:
     kept = {each.interval: each for each in (sides.kept.intervals if sides.kept else ())}
     for name in INTERVALS:
         old, new, buckets = before.get(name), after.get(name), kept.get(name)
-        found: dict[Direction, list[str]] = {"worse": [], "better": []}
+        found: dict[RuleVerdict, list[str]] = {"worse": [], "better": []}
         if old is not None and new is not None:
-            direction = sides.direction(measure, old.max_ulp, new.max_ulp)
-            if direction in found:
-                found[direction].append(f"largest error {number_text(old.max_ulp)} -> {number_text(new.max_ulp)} ULP")
+            verdict = sides.verdict(measure, old.max_ulp, new.max_ulp)
+            if verdict in found:
+                found[verdict].append(f"largest error {number_text(old.max_ulp)} -> {number_text(new.max_ulp)} ULP")
             for kind, title in (
                 (("correct", "correctly rounded"), ("faithful", "faithful")) if sides.same_inputs else ()
             ):
                 counts = getattr(old, kind), getattr(new, kind)
-                if (direction := less_is_worse(*counts)) is not None:
-                    found[direction].append(
-                        f"{abs(counts[1] - counts[0]):,} {'fewer' if direction == 'worse' else 'more'} {title}"
+                if (verdict := less_is_worse(*counts)) is not None:
+                    found[verdict].append(
+                        f"{abs(counts[1] - counts[0]):,} {'fewer' if verdict == 'worse' else 'more'} {title}"
                     )
         yield from _interval_changes(name, found, buckets, [part.max_ulp if part else None for part in (old, new)])
 
 
 def _interval_changes(
-    name: str, found: dict[Direction, list[str]], buckets: IntervalChange | None, errors: list[float | None]
+    name: str, found: dict[RuleVerdict, list[str]], buckets: IntervalChange | None, errors: list[float | None]
 ) -> Iterator[Change]:
     counted = {"worse": buckets.worse, "better": buckets.better} if buckets else {}
-    for direction, texts in found.items():
-        count = counted.get(direction, 0)
+    for verdict, texts in found.items():
+        count = counted.get(verdict, 0)
         if not (texts or count):
             continue
-        shown = Shown() if not buckets else buckets.worst if direction == "worse" else buckets.best
+        shown = Shown() if not buckets else buckets.worst if verdict == "worse" else buckets.best
         texts = [
             *texts,
-            *([f"{direction} in {count:,} of {buckets.differ:,} buckets that differ"] if count and buckets else []),
+            *([f"{verdict} in {count:,} of {buckets.differ:,} buckets that differ"] if count and buckets else []),
         ]
         at = f" (--bits {shown.span})" if shown.span and shown.witness is None else ""
         yield Change(
-            what="special" if name in INFINITE else "interval", where=name, direction=direction,
+            what="special" if name in INFINITE else "interval", where=name, verdict=verdict,
             old=number_text(errors[0]), new=number_text(errors[1]), old_number=errors[0], new_number=errors[1],
             text=f"{name}: {', '.join(texts)}{at}", witness=shown.witness,
         )  # fmt: skip
@@ -58,7 +58,7 @@ def bits(sides: Sides) -> Iterator[Change]:
     kept = sides.kept
     if kept is not None and kept.left_out and sides.same_inputs:
         text = f"bits: {kept.left_out:,} buckets do not have the same inputs in both runs, although all are said to be"
-        yield Change(what="bits", direction="unknown", old=None, new=None, text=text)
+        yield Change(what="bits", verdict="unknown", old=None, new=None, text=text)
     if kept is None or kept.bits is None:
         yield from _digests(sides)
         return
@@ -68,7 +68,7 @@ def bits(sides: Sides) -> Iterator[Change]:
     count = inputs_that_differ(bits)
     text = f"bits: other results at {count} of {bits.inputs:,} inputs, in {bits.differ:,} of {bits.compared:,} buckets"
     witness = next((each.any.witness for each in kept.intervals if each.any.witness), None)
-    yield Change(what="bits", direction="neither", old=None, new=None, text=text, witness=witness)
+    yield Change(what="bits", verdict="neither", old=None, new=None, text=text, witness=witness)
 
 
 def _digests(sides: Sides) -> Iterator[Change]:
@@ -78,7 +78,7 @@ def _digests(sides: Sides) -> Iterator[Change]:
         return  # `failure` says so
     if old is None or new is None:
         text = "bits: no digests of all results were kept, so results that differ in their last bits are not seen"
-        yield Change(what="bits", direction="unknown", old=old, new=new, text=text)
+        yield Change(what="bits", verdict="unknown", old=old, new=new, text=text)
     elif sides.same_inputs and old != new:
         text = "bits: some results differ; which ones was not kept"
-        yield Change(what="bits", direction="neither", old=old, new=new, text=text)
+        yield Change(what="bits", verdict="neither", old=old, new=new, text=text)

@@ -2,7 +2,7 @@
 
 A rule compares one measure of two records. A budget is a record that was condensed to limits, so `compare`, `gate`,
 `budget`, `--max-ulp` and the assertions read the same rules and differ only in the tolerance (`Tolerance`). A value
-that is missing is neither smaller nor equal: where one side is None, or NaN, the direction is "unknown".
+that is missing is neither smaller nor equal: where one side is None, or NaN, the verdict is "unknown".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from ..records.parts import Severity
 from ..records.result import Record
 
-Direction = Literal["worse", "better", "neither", "unknown"]
+RuleVerdict = Literal["worse", "better", "neither", "unknown"]
 Tolerance = Literal["none", "known", "headroom"]
 """How far a number may be beyond another and count as equal: not at all, where both are limits; as far as errors are
 known; or by the headroom of a rule, where a budget was measured on another machine or on other inputs."""
@@ -234,7 +234,7 @@ ORDER = {name: place for place, name in enumerate(RULES)}
 
 def larger_is_worse(
     old: float | None, new: float | None, *, known_to: float = KNOWN_TO, relative: float = RELATIVE
-) -> Direction | None:
+) -> RuleVerdict | None:
     """Of an error; None where it is as large, as far as it is known, or there is none on either side."""
     if old is None and new is None:
         return None
@@ -245,14 +245,14 @@ def larger_is_worse(
     return "worse" if new > old else "better"
 
 
-def less_is_worse(old: float | None, new: float | None) -> Direction | None:
+def less_is_worse(old: float | None, new: float | None) -> RuleVerdict | None:
     """Of a share, or of a count of something good."""
     return larger_is_worse(*(None if each is None else -each for each in (old, new)), known_to=0.0, relative=0.0)
 
 
-def direction_of(
+def verdict_of_measure(
     measure: Measure, old: float | None, new: float | None, tolerance: Tolerance, width: int
-) -> Direction | None:
+) -> RuleVerdict | None:
     """Of a number of a dtype of that many bits; with headroom nothing is better."""
     before, after = (measure.absent if each is None else each for each in (old, new))
     if tolerance == "headroom":
@@ -266,12 +266,12 @@ def direction_of(
 
 
 def as_far_as_tried(
-    direction: Direction | None, *, old_is_exact: bool, new_is_exact: bool, same_inputs: bool
-) -> Direction | None:
-    """The direction, or "unknown" where other inputs may be the reason.
+    verdict: RuleVerdict | None, *, old_is_exact: bool, new_is_exact: bool, same_inputs: bool
+) -> RuleVerdict | None:
+    """The verdict, or "unknown" where other inputs may be the reason.
 
     What is found among some inputs is a lower bound. So on other inputs a result is certainly worse only where the old
     one is that of every input of the dtype, and certainly better only where the new one is.
     """
-    is_certain = same_inputs or {"worse": old_is_exact, "better": new_is_exact}.get(direction or "", True)
-    return direction if is_certain else "unknown"
+    is_certain = same_inputs or {"worse": old_is_exact, "better": new_is_exact}.get(verdict or "", True)
+    return verdict if is_certain else "unknown"

@@ -14,7 +14,7 @@ from ..formats import get_format
 from ..records.fields import Bits as BitsText
 from ..records.fields import Count, OneOf, Positive, about
 from ..records.result import Record
-from .rules import RULES, Direction, Measure, Tolerance, as_far_as_tried, direction_of
+from .rules import RULES, Measure, RuleVerdict, Tolerance, as_far_as_tried, verdict_of_measure
 
 RuleName = Annotated[str, OneOf(RULES)]
 
@@ -37,9 +37,10 @@ class Change:
     where: str | None = field(
         metadata=about("the region, interval or check", null="where it is of the whole result"), default=None
     )
-    direction: Direction = field(
+    verdict: RuleVerdict = field(
         metadata=about(
-            '`"worse"`, `"better"`, `"neither"`, or `"unknown"`: what was kept does not decide whether it is worse'
+            '`"worse"`, `"better"`, `"neither"`, or `"unknown"`: what was kept does not decide whether it is worse',
+            key="direction",
         )
     )
     old: str | None = field(metadata=about("the value in the old run, for people", null="where it has none"))
@@ -135,16 +136,16 @@ class Sides:
         """Keys that either does not have."""
         return self.old.lacking | self.new.lacking
 
-    def as_tried(self, direction: Direction | None) -> Direction | None:
-        """The direction as far as the inputs allow it."""
+    def as_tried(self, verdict: RuleVerdict | None) -> RuleVerdict | None:
+        """The verdict as far as the inputs allow it."""
         old, new = (record.bound == "=" and not record.ranges for record in (self.old, self.new))
-        return as_far_as_tried(direction, old_is_exact=old, new_is_exact=new, same_inputs=self.same_inputs)
+        return as_far_as_tried(verdict, old_is_exact=old, new_is_exact=new, same_inputs=self.same_inputs)
 
-    def direction(self, measure: Measure, old: float | None, new: float | None) -> Direction | None:
+    def verdict(self, measure: Measure, old: float | None, new: float | None) -> RuleVerdict | None:
         """Of a number, as far as the inputs allow it."""
         if measure.unit == "inputs" and old is not None:
             old *= self.new.n / self.old.n
-        found = direction_of(measure, old, new, self.tolerance, get_format(self.new.dtype).width)
+        found = verdict_of_measure(measure, old, new, self.tolerance, get_format(self.new.dtype).width)
         if measure.is_maximum:
             found = self.as_tried(found)
         lost = [record.nonfinite.count if record.nonfinite else 0 for record in (self.old, self.new)]
@@ -183,25 +184,25 @@ def numbers(sides: Sides, what: str) -> Iterator[Change]:
         if place not in before:
             continue
         (old, old_shown), (new, new_shown) = before[place], after[place]
-        direction = sides.direction(measure, old, new)
-        if direction is None:
+        verdict = sides.verdict(measure, old, new)
+        if verdict is None:
             continue
         texts = [measured_text(what, record, value) for record, value in ((sides.old, old), (sides.new, new))]
         unit = "" if measure.unit in ("", "share") else f" {measure.unit}"
         yield Change(
-            what=what, where=place or None, direction=direction,
+            what=what, where=place or None, verdict=verdict,
             old=None if old is None else number_text(old), new=None if new is None else number_text(new),
             old_number=old, new_number=new, text=f"{place or rule.title}: {texts[0]} -> {texts[1]}{unit}",
-            witness=shown_by(old_shown, new_shown, direction),
+            witness=shown_by(old_shown, new_shown, verdict),
         )  # fmt: skip
 
 
-def shown_by(old: object, new: object, direction: Direction | None) -> ChangeWitness | None:
+def shown_by(old: object, new: object, verdict: RuleVerdict | None) -> ChangeWitness | None:
     """The witness of the side with the larger error, and what the other gave there, where it is its witness too."""
-    own, other = (old, new) if direction == "better" else (new, old)
+    own, other = (old, new) if verdict == "better" else (new, old)
     x, got, want = (getattr(own, f"{name}_bits", None) for name in ("x", "got", "want"))
     if x is None:
         return None
     elsewhere = getattr(other, "got_bits", None) if getattr(other, "x_bits", None) == x else None
-    before, after = (got, elsewhere) if direction == "better" else (elsewhere, got)
+    before, after = (got, elsewhere) if verdict == "better" else (elsewhere, got)
     return ChangeWitness(x, before, after, want)

@@ -109,11 +109,6 @@ class Accuracy:
         return not self.incorrect
 
     @property
-    def largest_ulp(self) -> float | None:
-        """The largest error that counts; None where nothing was scored."""
-        return None if self.worst is None else self.worst.error
-
-    @property
     def is_wide(self) -> bool:
         """Whether its range is worth a grade."""
         return _is_wide(self.range)

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from ..formats import FORMATS
 from ..functions import FUNCTIONS
-from .document import described
 from .fields import BitsOfDtype, Matching, OneOf, Within
 from .serialize import Key, keys_of, without_none
 
@@ -61,7 +60,7 @@ def _property(key: Key, place: str, definitions: dict[str, Schema]) -> Schema:
     found = _schema(without_none(key.hint), place, definitions)
     if key.null is not None:
         found = {"anyOf": [found, NULL]}
-    return found | {"description": described(key)}
+    return found | {"description": key.described()}
 
 
 def _schema(hint: Any, place: str, definitions: dict[str, Schema]) -> Schema:

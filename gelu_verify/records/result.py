@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BoundKind = Literal["exhaustive", "sampled", "searched"]
-Outcome = Literal["pass", "fail", "not applicable"]  # of a check
+Status = Literal["pass", "fail", "not applicable"]  # of a check
 Grade = Literal[
     "correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse", "broken"
 ]  # `grades.py`
@@ -253,7 +253,7 @@ class Record:
         ),
         default=None,
     )
-    checks: Mapping[CheckName, Outcome] = field(
+    checks: Mapping[CheckName, Status] = field(
         metadata=about('`{name: "pass" \\| "fail" \\| "not applicable"}`'), default_factory=dict
     )
     findings: Mapping[str, FindingRecord] = field(

@@ -27,6 +27,10 @@ class Key(NamedTuple):
     text: str
     hint: Any
 
+    def described(self, null: str = "null") -> str:
+        """What it holds, and when that is null (or an empty column)."""
+        return f"{self.text}; {null} {self.null}" if self.null else self.text
+
 
 @cache
 def keys_of(kind: Any) -> tuple[Key, ...]:

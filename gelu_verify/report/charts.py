@@ -1,48 +1,36 @@
-"""Geometry of the static error strips: only path strings, the template draws them."""
+"""The strip in a row of the ranked table: the largest error against x, drawn by the one chart, without axes."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 
 from ..buckets.bins import EMPTY, FLOOR
-from .axis import strip_ticks
-from .folds import LEVELS, Fold, strip_layout
+from ..records.accuracy import ACCURATE
+from ..show.chart import Axis, Chart, Curve, path_data
+from .folds import LEVELS, Fold
 
-STRIP_HEIGHT = 20
-SPAN = (-2, 26)  # octaves of a strip: what is larger reaches its upper edge
+HEIGHT, MARK = 20, 4  # of a strip, and of the mark at its upper edge where an output is not finite and should be
+SPAN = (-2, 26)  # octaves: what is larger reaches the upper edge
 
 
-def strip_path(fold: Fold, span: tuple[int, int] = SPAN, height: int = STRIP_HEIGHT) -> str:
-    """SVG path of the largest errors as a filled area, one unit per bin; bins without inputs are gaps.
-
-    Errors are drawn on a logarithmic axis, at least one unit high.
-    """
-    low, high = span
+def strip(fold: Fold) -> dict[str, Any]:
+    """Paths, one unit for each bin: errors as an area, at least one unit high, with gaps where there are no inputs."""
     octave = fold.levels.astype(np.float64) / LEVELS + FLOOR
-    level = np.clip(np.rint((octave - low) / (high - low) * height), 1, height).astype(int)
-    level[fold.levels == EMPTY] = 0
-    starts = np.flatnonzero(np.diff(level, prepend=-1))
-    widths = np.diff(np.append(starts, len(level)))
-    path, current = [], 0
-    for start, width, top in zip(starts.tolist(), widths.tolist(), level[starts].tolist(), strict=True):
-        if top and not current:
-            path.append(f"M{start} {height}")
-        if top or current:
-            path.append((f"v{current - top}" if current != top else "") + (f"h{width}" if top else "z"))
-        current = top
-    return "".join(path) + (f"v{current}z" if current else "")
+    errors = np.clip(np.rint((octave - SPAN[0]) / (SPAN[1] - SPAN[0]) * HEIGHT), 1, HEIGHT)
+    nonfinite = np.convolve(fold.nonfinite, (1, 1, 1), "same") > 0  # wide enough to be seen
+    return {
+        "errors": _area(np.where(fold.levels == EMPTY, math.nan, errors), HEIGHT),
+        "nonfinite": _area(np.where(nonfinite, MARK, math.nan), MARK),
+        "size": fold.layout.size,
+        "height": HEIGHT,
+        "accurate": round(HEIGHT * (SPAN[1] - math.log2(ACCURATE)) / (SPAN[1] - SPAN[0]), 2),
+    }
 
 
-def nonfinite_path(fold: Fold) -> str:
-    """Marks at the upper edge where an output is not finite and should be; wide enough to be seen."""
-    return "".join(f"M{max(a - 1, 0)} 0h{b - a + 3}v4h-{b - a + 3}z" for a, b in fold.nonfinite_ranges())
-
-
-def height_of(octave: float, span: tuple[int, int] = SPAN, height: int = STRIP_HEIGHT) -> float:
-    """y of an error of 2^octave ULP in a strip."""
-    return round(height - (octave - span[0]) / (span[1] - span[0]) * height, 2)
-
-
-def strip_axis(dtype: str = "float32") -> list[tuple[float, str]]:
-    """(per cent of the length, label) of the places named on the axis that all strips share."""
-    return strip_ticks(strip_layout(dtype))
+def _area(heights: np.ndarray, height: int) -> str:
+    axes = Axis((0, len(heights))), Axis((0, height))
+    chart = Chart(title="", x=axes[0], y=axes[1], width=len(heights), height=height, left=0, right=0, top=0, bottom=0)
+    return path_data(chart, Curve(points=list(enumerate([*heights.tolist(), math.nan])), kind="area"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import printable
 from ..gpu.info import label
-from . import latex
+from ..show.latex import escaped
 from .frames import RunLike
 
 AUTHOR = "gelu-verify maintainers"  # as CITATION.cff has it
@@ -58,7 +58,7 @@ def _title(run: RunLike) -> str:
 
 def _escaped(line: str) -> str:
     """One line in an entry, where braces must balance."""
-    return latex.escaped(printable(line).translate(str.maketrans("{}", "()")))
+    return escaped(printable(line).translate(str.maketrans("{}", "()")))
 
 
 def _facts(run: RunLike) -> Mapping[str, Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..checks import own_checks
-from ..records.document import described
 from ..records.parts import SizeThroughput, Throughput
 from ..records.result import Record
 from ..records.serialize import keys_of
@@ -66,7 +65,7 @@ class ColumnTable:
 def _same(key: str, kind: Kind = "text", of: Any = Record) -> Column:
     """A column that is what a result has under that key."""
     (found,) = (each for each in keys_of(of) if each.key == key)
-    return Column(key, described(found, "empty"), kind)
+    return Column(key, found.described("empty"), kind)
 
 
 def _value(name: str, text: str) -> tuple[Column, Column]:

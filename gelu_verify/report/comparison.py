@@ -54,11 +54,11 @@ _MEANING = (
 
 def comparison_document(found: Comparison) -> Document:
     """Summary and table first; then every change, result by result."""
-    shown = [each for each in found.results if each.status not in LISTED]
+    shown = [each for each in found.results if each.verdict not in LISTED]
     folds = [
-        Details(f"{WORDS[status]}: {len(members)}", [Text(names(members))])
-        for status in LISTED
-        if (members := found.of_status(status))
+        Details(f"{WORDS[verdict]}: {len(members)}", [Text(names(members))])
+        for verdict in LISTED
+        if (members := found.of_verdict(verdict))
     ]
     table = TextTable(_COLUMNS, [_row(place, each) for place, each in enumerate(shown)], "results that changed")
     overview = [Section("What changed, the worst first", [Text(_MEANING, "lead"), table])] if shown else []
@@ -85,7 +85,7 @@ def _row(place: int, result: ResultComparison) -> list[Inline]:
     by_region = {change.where: change for change in result.changes if change.what == "region"}
     return [
         (Marked(result.target, "breakable", link=f"r{place}"), Marked(f" {result.function} {result.dtype}", "soft")),
-        Marked(WORDS[result.status], _mark(result.status)),
+        Marked(WORDS[result.verdict], _mark(result.verdict)),
         grades_text(result).replace(FROM_TO, "\n→ "),
         errors_text(result).removesuffix(" ULP").replace(FROM_TO, "\n→ "),
         *(_region(by_region.get(name)) for name in _NAMES),
@@ -98,7 +98,7 @@ def _region(change: Change | None) -> Inline:
     if change is None:
         return ""
     old, new = text.number_text(change.old_number), text.number_text(change.new_number)
-    return Marked(f"{old}\n→ {new}", _mark(change.direction))
+    return Marked(f"{old}\n→ {new}", _mark(change.verdict))
 
 
 def _mark(what: str) -> str:
@@ -107,7 +107,7 @@ def _mark(what: str) -> str:
 
 def _changes(result: ResultComparison) -> Iterator[Block]:
     texts: list[Inline] = [
-        (Marked(change.direction, _mark(change.direction)), f": {chr(10).join(change_lines(result, change))}")
+        (Marked(change.verdict, _mark(change.verdict)), f": {chr(10).join(change_lines(result, change))}")
         for change in result.changes
     ]
     if (speed := speed_text(result)) is not None:

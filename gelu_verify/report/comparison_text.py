@@ -9,7 +9,7 @@ from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComp
 from ..compare.runs import ORDER
 from ..formats import get_format
 from ..functions.regions import REGIONS, region_edges
-from ..judge.changes import Status
+from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
 from ..records.claims import grade_text
 from .text import rate_text, value_text
@@ -18,13 +18,13 @@ Side = Literal["old", "new"]
 FROM_TO = " -> "
 SIDES: tuple[Side, ...] = ("old", "new")
 
-WORDS: dict[Status, str] = {
+WORDS: dict[Verdict, str] = {
     "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
     "better": "better", "appeared": "appeared", "same": "same",
 }  # fmt: skip
-LISTED: tuple[Status, ...] = ("vanished", "appeared", "same")  # of which only the names are listed
+LISTED: tuple[Verdict, ...] = ("vanished", "appeared", "same")  # of which only the names are listed
 _IN_HEADER = ("grade", "max_ulp")  # changes that the line of the result itself tells
-_COUNTED: dict[Status, tuple[str, str]] = {  # one, several
+_COUNTED: dict[Verdict, tuple[str, str]] = {  # one, several
     "worse": ("is worse", "are worse"),
     "mixed": (
         "is worse in something and better in something else",
@@ -45,10 +45,10 @@ _COUNTED: dict[Status, tuple[str, str]] = {  # one, several
 def summary(found: Comparison) -> str:
     """How many results are what, the worst first."""
     parts = []
-    for status in ORDER:
-        count = len(found.of_status(status))
+    for verdict in ORDER:
+        count = len(found.of_verdict(verdict))
         if count:
-            parts.append(f"{count} {_COUNTED[status][count > 1]}")
+            parts.append(f"{count} {_COUNTED[verdict][count > 1]}")
     total = len(found.results)
     return f"{total} result{'' if total == 1 else 's'}: {', '.join(parts)}."
 
@@ -83,8 +83,8 @@ def errors_text(result: ResultComparison) -> str:
 
 
 def _from_to(result: ResultComparison, texts: dict[Side, str]) -> str:
-    if result.status in ("vanished", "appeared"):
-        return texts["old" if result.status == "vanished" else "new"]
+    if result.verdict in ("vanished", "appeared"):
+        return texts["old" if result.verdict == "vanished" else "new"]
     return texts["new"] if texts["old"] == texts["new"] else FROM_TO.join(texts.values())
 
 
@@ -104,7 +104,7 @@ def _error(result: ResultComparison, side: Side) -> str:
 
 def change_lines(result: ResultComparison, change: Change) -> Iterator[str]:
     """What changed, and the input that shows it."""
-    yield change.text if change.direction != "unknown" else f"not known: {change.text}"
+    yield change.text if change.verdict != "unknown" else f"not known: {change.text}"
     if change.witness is not None:
         yield f"  {witness_text(result.dtype, change.witness)}"
 
@@ -136,15 +136,15 @@ def speed_text(result: ResultComparison) -> str | None:
 
 
 def brief(result: ResultComparison, most: int) -> tuple[list[Change], int]:
-    """The changes that say most, at least one of each direction, and how many others there are.
+    """The changes that say most, at least one of each verdict, and how many others there are.
 
     Those of an interval are left out where its region says the same.
     """
     told = [change for change in result.changes if not _is_covered(result, change)]
-    by_direction: dict[str, list[Change]] = {}
+    by_verdict: dict[str, list[Change]] = {}
     for change in told:
-        by_direction.setdefault(change.direction, []).append(change)
-    kept = {id(changes[0]) for changes in by_direction.values()}
+        by_verdict.setdefault(change.verdict, []).append(change)
+    kept = {id(changes[0]) for changes in by_verdict.values()}
     for change in told:
         if len(kept) < most:
             kept.add(id(change))
@@ -156,14 +156,14 @@ def brief(result: ResultComparison, most: int) -> tuple[list[Change], int]:
 def _is_covered(result: ResultComparison, change: Change) -> bool:
     """Whether another line already says it: that of the result, or that of a region."""
     if change.what in _IN_HEADER:
-        return change.direction != "unknown" and len(result.changes) > 1
+        return change.verdict != "unknown" and len(result.changes) > 1
     if change.what != "interval" or change.witness is None:
         return False
     fmt = get_format(result.dtype)
     at = fmt.ordinal(int(change.witness.x_bits, 16))
     edges = region_edges(result.dtype)
     inside = next((region.name for k, region in enumerate(REGIONS) if edges[k] <= at < edges[k + 1]), None)
-    return any(o.what == "region" and o.where == inside and o.direction == change.direction for o in result.changes)
+    return any(o.what == "region" and o.where == inside and o.verdict == change.verdict for o in result.changes)
 
 
 def names(results: Sequence[ResultComparison], most: int | None = None) -> str:

@@ -152,7 +152,8 @@ def _details(
 ) -> dict[str, Any]:
     record = item.record
     found = {name: value for name, value in to_json(record).items() if name not in _UNREAD and name[:1] != "_"}
-    found["findings"] = {name: each for name, each in found["findings"].items() if _says_something(name, each, record)}
+    findings = found.get("findings", {})  # a condensed run has none
+    found["findings"] = {name: each for name, each in findings.items() if _says_something(name, each, record)}
     return {
         **{name: value for name, value in found.items() if value is not None},
         "group": group_of(record),

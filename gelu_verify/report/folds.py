@@ -113,12 +113,12 @@ def _bytewise(column: np.ndarray) -> bytes:
 
 def _folded(bins: Layout, place: np.ndarray, columns: Mapping[str, np.ndarray]) -> Fold:
     """`place` is the bin of each row, ascending; rows outside of the bins are left out."""
-    inside = (place >= 0) & (place < bins.size)
+    inside = slice(*np.searchsorted(place, [0, bins.size]))
     place, columns = place[inside], {name: column[inside] for name, column in columns.items()}
-    found = np.unique(place)
-    starts = np.searchsorted(place, found)
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    found = place[starts]
     error = np.where(np.isnan(columns["max_error"]), -1.0, columns["max_error"].astype(np.float64))
-    worst = _last_of_runs(place, error)
+    worst = _worst_of_runs(error, starts)
 
     def spread(values: np.ndarray, empty: float) -> np.ndarray:
         whole = np.full(bins.size, empty, dtype=values.dtype)
@@ -141,11 +141,12 @@ def _folded(bins: Layout, place: np.ndarray, columns: Mapping[str, np.ndarray]) 
     )
 
 
-def _last_of_runs(place: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Of each run of equal places the row with the largest error."""
-    order = np.lexsort((error, place))
-    ends = np.flatnonzero(np.diff(place[order], append=-2))
-    return np.asarray(order[ends])
+def _worst_of_runs(error: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Of each run of rows, which begin at `starts`, the last row with the largest error."""
+    if not len(starts):
+        return starts
+    peaks = np.flatnonzero(error == np.repeat(np.maximum.reduceat(error, starts), np.diff(starts, append=len(error))))
+    return np.asarray(peaks[np.searchsorted(peaks, np.append(starts[1:], len(error))) - 1])
 
 
 @lru_cache

@@ -18,7 +18,13 @@ def grade_rows() -> list[dict[str, str]]:
 def check_rows() -> list[dict[str, str]]:
     """One row per check of the registry, plugins included."""
     return [
-        {"name": name, "severity": severity_text(check), "asks": _asks(check), "reason": check.reason}
+        {
+            "name": name,
+            "severity": severity_text(check),
+            "asks": _asks(check),
+            "reason": check.reason,
+            "remedy": check.remedy,
+        }
         for name, check in CHECKS.items()
     ]
 

@@ -6,31 +6,38 @@ every text: a notebook may hold many results, in a light or a dark theme.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import jinja2
 import numpy as np
+from markupsafe import Markup
 
 from ..buckets.bins import envelope
 from ..errors import printable
 from ..formats import get_format
+from ..records.accuracy import ACCURATE
 from ..records.claims import grade_text
 from ..records.grades import MARKS_SAY
 from ..records.result import Record, Result
-from ..show.chart import octave_ticks
+from ..show.chart import Axis, Chart, Curve, ReferenceLine, octaves, svg, without_style
 from .axis import octaves_of, ticks
 from .files import environment
 from .text import short_value, ulp_text, value_text
 
 PER_BINADE = 12
 SPAN = (-3, 64)  # octaves of the axis at most
-HEIGHT = 200  # of the plot, which is as wide as its bins and is stretched to its place
 DIGITS = 9  # of a number in the table; its bits are in the tooltip
 COLOURS = {  # of a badge with white text: a contrast of 4.5 or more
     "correctly_rounded": "#1a7f37", "faithful": "#1a7f37", "accurate": "#1a7f37", "accurate_range": "#8a5a00",
     "absolute": "#8a5a00", "coarse": "#b3261e", "broken": "#b3261e",
+}  # fmt: skip
+
+
+_OF_PAGE = {
+    "class": "", "style": "width:100%;max-width:720px;height:auto;display:block;background:transparent",
+    "fill": "currentColor", "font-size": "11",
 }  # fmt: skip
 
 
@@ -106,31 +113,24 @@ def _inputs(record: Record) -> str:
     return f"{record.n:,}, {kind} (plan {record.plan}, seed {record.seed})"
 
 
-def _plot(result: Result) -> dict[str, Any]:
-    """Geometry of the largest error of each bin of x, on a logarithmic axis."""
+def _plot(result: Result) -> Markup:
+    """The largest error of each bin of x."""
     found = envelope(Result.frame(result), result.record.dtype, PER_BINADE)
     low, high = octaves_of([found.max_error], *SPAN)
-    span = (min(low, SPAN[0]), max(high, 3))
-    return {
-        "size": found.layout.size,
-        "height": HEIGHT,
-        "area": "".join(
-            f"M{at} {HEIGHT}V{y:g}h1V{HEIGHT}z"
-            for at, y in enumerate(np.round(y_of(found.max_error, span), 1).tolist())
-            if y == y
-        ),
-        "limits": [(text, y_of(value, span)) for text, value in (("0.5", 0.5), ("4", 4.0))],
-        "nonfinite": "".join(f"M{at} 0h1v{HEIGHT}h-1z" for at in np.flatnonzero(found.nonfinite)),
-        "x": [(round(100 * at / found.layout.size, 2), label) for at, label in ticks(found.layout)],
-        "y": [(round(y_of(2.0**at, span) * 100 / HEIGHT, 2), label) for at, label in octave_ticks(span, 5)],
-    }
+    curves = [_area("largest error", found.max_error, 0)]
+    if found.nonfinite.any():
+        curves.append(_area("NaN or an infinity for finite x", np.where(found.nonfinite, math.inf, math.nan), 1))
+    chart = Chart(
+        title=f"Largest error in ULP over x. {_largest(result.record)}", curves=curves, width=720, height=210, top=18,
+        x=Axis((0, found.layout.size), ticks(found.layout), "x, in the order of the floats"),
+        y=octaves((min(low, SPAN[0]), max(high, 3)), "largest error in ULP", 5),
+        rules=[ReferenceLine(0.5), ReferenceLine(ACCURATE)], attributes=_OF_PAGE,
+    )  # fmt: skip
+    return without_style(svg(chart))
 
 
-def y_of(value: Any, span: tuple[int, int]) -> Any:
-    """Height of values on a log2 axis: the ends of the span for what lies beyond; NaN stays."""
-    with np.errstate(divide="ignore"):
-        octave = np.clip(np.log2(value), span[0], span[1])
-    return HEIGHT * (span[1] - octave) / (span[1] - span[0])
+def _area(label: str, values: np.ndarray, colour: int) -> Curve:
+    return Curve(label=label, points=list(enumerate([*values.tolist(), math.nan])), kind="area", colour=colour)
 
 
 def _worst(record: Record) -> Iterator[dict[str, str]]:

@@ -7,7 +7,6 @@ markup and escapes every text. Scripts add sorting, filters, plots and the panel
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
@@ -20,17 +19,18 @@ from markupsafe import Markup, escape
 from .. import __version__
 from ..errors import printable
 from ..functions import FUNCTIONS
-from ..records.accuracy import ACCURATE
 from ..records.claims import grade_title
 from ..records.grades import GRADES, MARKS
 from ..show.chart import STYLE
 from ..show.html import read
 from .answer import answers, overview
+from .axis import strip_ticks
 from .calls import page_blocks
-from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
+from .charts import strip
 from .details import curves_of, page_data
 from .evidence import evidence
 from .files import environment, inline
+from .folds import strip_layout
 from .frames import RunLike, run_letter
 from .gallery import gallery
 from .landmarks import FUNCTIONS as WITH_FACTS
@@ -44,7 +44,7 @@ from .text import MINUS
 from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
-SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
+SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "at", "compare", "charts", "result", "main")
 STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
 FEW = 40  # worst inputs that are shown at once
 _SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
@@ -74,7 +74,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         grades=grade_rows(),
         checks=check_rows(),
         tolerances=tolerance_rows(),
-        axis=strip_axis(),
+        axis=strip_ticks(strip_layout("float32")),  # that of all dtypes
         style=inline("vendor/uPlot.min.css") + read("page.css") + Markup(STYLE) + Markup("").join(map(inline, STYLES)),
         script=_script(),
         plot_data=Markup(_PLACE),
@@ -102,10 +102,7 @@ def template() -> jinja2.Template:
     """The page, compiled."""
     made = environment()
     made.globals.update(
-        strip_path=strip_path,
-        nonfinite_path=nonfinite_path,
-        strip_height=STRIP_HEIGHT,
-        four=height_of(math.log2(ACCURATE)),
+        drawn=strip,
         group_titles=GROUPS,
         short_dtype=lambda name: _SHORT_DTYPES.get(name, name.removeprefix("float8_")),
         up=up_text,

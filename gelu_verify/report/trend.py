@@ -21,10 +21,9 @@ from .axis import octaves_of
 from .comparison_text import run_text
 from .text import NONE, rate_text
 
-HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "results")
+HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "verdict")
 LOWEST = -2  # octaves of the error axis
 FARTHEST = 64.0  # |x| at the ends of the axis of ranges
-_RESULTS = {"first": "", "same": "same", "changed": "changed", "unknown": "not known"}
 _TICKS = (-64, -16, -4, -1, 0, 1, 4, 16, 64)
 _MEANING = (
     "Each chart has one place for every run, the oldest on the left; a filled point is of all inputs, an open one of a "
@@ -77,7 +76,7 @@ def _rows(trend: Trend, series: TrendSeries) -> Iterator[tuple[str, ...]]:
             error_text(point.max_ulp, point.bound),
             NONE if point.max_abs_error is None else f"{point.max_abs_error:.3g}",
             _speed(series.points[first:end]),
-            _RESULTS[point.results],
+            point.verdict or "",
         )
 
 
@@ -183,7 +182,7 @@ def trend_csv(trend: Trend) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
         ("target", "function", "dtype", "run", "created", "plan", "seed", "version", "n", "bound", "grade", "max_ulp",
-         "accurate_from", "accurate_to", "max_abs_error", "elements_per_s", "spread", "results")
+         "accurate_from", "accurate_to", "max_abs_error", "elements_per_s", "spread", "results", "verdict")
     )  # fmt: skip
     for series in trend.series:
         for point in series.points:
@@ -191,6 +190,6 @@ def trend_csv(trend: Trend) -> str:
             writer.writerow(
                 (series.target, series.function, series.dtype, run.name, run.created, run.plan, run.seed, point.version,
                  point.n, point.bound, point.grade, point.max_ulp, found and found.low, found and found.high,
-                 point.max_abs_error, point.elements_per_s, point.spread, point.results)
+                 point.max_abs_error, point.elements_per_s, point.spread, point.results, point.verdict)
             )  # fmt: skip
     return text.getvalue()

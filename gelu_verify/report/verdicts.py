@@ -119,7 +119,9 @@ def _broken(records: Sequence[Record]) -> str:
     broken, graded = by_grade(records).get("broken", []), sum(record.grade is not None for record in records)
     broken = sorted(broken, key=lambda record: bool(split_level(record.target)[1]))  # a library's own choice first
     if not broken:
-        return f"None of {graded} results is broken." if graded else ""
+        return (
+            "" if not graded else "The result is not broken." if graded == 1 else f"None of {graded} results is broken."
+        )
     named: dict[str, list[str]] = {}
     for record in broken[:_NAMED]:
         named.setdefault(first_phrase(record).partition(" (")[0], []).append(f"{record.target} {record.dtype}")

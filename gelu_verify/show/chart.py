@@ -7,6 +7,7 @@ curves differ in their dashes too, and all follow the reader's choice of light o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -158,6 +159,11 @@ def power_text(exponent: int) -> str:
     return f"{2.0**exponent:g}" if -4 <= exponent <= 10 else "2" + str(exponent).translate(_SUPERSCRIPT)
 
 
+def decade_text(exponent: int) -> str:
+    """10^exponent as a tick label: '1', '10⁻²⁴'."""
+    return "10" + str(exponent).translate(_SUPERSCRIPT) if exponent else "1"
+
+
 def octave_ticks(span: tuple[int, int], most: int = 7) -> list[tuple[float, str]]:
     """(octave, label) of whole powers of two, always with 2^-1."""
     step = max(1, math.ceil((span[1] - span[0]) / most))
@@ -204,15 +210,16 @@ STYLE = """\
 .chart .curve { stroke: var(--k); stroke-width: 1.6; } .chart .dashes { stroke-dasharray: 4 3; }
 .chart .band { fill: var(--k); opacity: .14; } .chart .area { fill: var(--k); opacity: .3; }
 .chart .k1.line, .chart .k5.line { stroke-dasharray: 7 3; } .chart .k2.line { stroke-dasharray: 2 2.5; }
-.chart .k3.line, .chart .k6.line { stroke-dasharray: 9 3 2 3; }
+.chart .k3.line, .chart .k6.line { stroke-dasharray: 9 3 2 3; } .chart .k4.line { stroke-dasharray: 14 3; }
 .chart .mark { fill: var(--k); stroke: var(--k); stroke-width: 1.4; } .chart .ring { fill: var(--ground); }
-.chart .bar, .chart .cross { stroke-width: 2; } .chart .reach { stroke: var(--k); opacity: .6; }
+.chart .bar, .chart .cross { stroke-width: 2; } .chart .reach { stroke: var(--k); stroke-width: 1.4; opacity: .6; }
 .chart .label { fill: var(--strong); } .chart .title { fill: var(--strong); font-weight: 600; font-size: 12px; }
 """ + " ".join(f".chart .k{place} {{ --k: var(--c{place}); }}" for place in range(7))
 
 
-def svg(chart: Chart, *, alone: bool = False, note: str = "") -> Markup:
-    """The chart as an element of a page; `alone`: as a file, with its title, its style and `note` in a comment."""
+def svg(chart: Chart, *, alone: bool = False, scale: float = 1, note: str = "") -> Markup:
+    """The chart as an element of a page; `alone`: as a file, with its title, its style and `note` in a comment, and so
+    many times as large."""
     key, rows = _key(chart)
     above = (22 if alone else 0) + _LINE * rows
     height = chart.height + above
@@ -221,7 +228,8 @@ def svg(chart: Chart, *, alone: bool = False, note: str = "") -> Markup:
     top = Markup("")
     attributes: dict[str, object] = {"class": "chart", "viewBox": f"0 0 {chart.width} {height}", "role": "img"}
     if alone:
-        attributes |= {"xmlns": "http://www.w3.org/2000/svg", "width": chart.width, "height": height}
+        size = {"width": f"{scale * chart.width:g}", "height": f"{scale * height:g}"}
+        attributes |= {"xmlns": "http://www.w3.org/2000/svg", **size}
         title = Markup('<text class="title" x="8" y="16">{}</text>').format(chart.title)
         top = Markup('<style>{}</style>\n<rect class="ground" width="100%" height="100%"/>{}\n').format(
             Markup(STYLE), title
@@ -230,6 +238,20 @@ def svg(chart: Chart, *, alone: bool = False, note: str = "") -> Markup:
     attributes |= {"aria-label": chart.name or chart.title, **chart.attributes}
     text = _element("svg", attributes, Markup("\n{}{}\n{}\n").format(top, key, inner))
     return Markup("<!-- {} -->\n{}\n").format(note, text) if note else text
+
+
+_PLAIN = {
+    "grid": 'stroke="currentColor" stroke-opacity=".15"',
+    "rule": 'stroke="currentColor" stroke-opacity=".7" stroke-dasharray="4 3"',
+    "area": 'fill="currentColor" fill-opacity=".8"',
+    "k0": 'color="#3d85c6"',
+    "k1": 'color="#d1443a"',
+}
+
+
+def without_style(drawn: Markup) -> Markup:
+    """A drawing of areas for a page that is not ours: attributes in the place of classes, and the page's own colour."""
+    return Markup(re.sub('class="([^"]*)"', lambda found: " ".join(map(_PLAIN.__getitem__, found[1].split())), drawn))
 
 
 def _element(tag: str, attributes: Mapping[str, object], content: str | Markup | None = None) -> Markup:
@@ -319,13 +341,13 @@ def _curves(chart: Chart) -> Iterator[Markup]:
         if curve.band:
             around = [*((x, high) for x, _, high in curve.band), *((x, low) for x, low, _ in reversed(curve.band))]
             yield _path(f"band k{curve.colour % 7}", _joined((chart.x_of(x), chart.y_of(y)) for x, y in around) + "z")
-        if data := _data(chart, curve):
+        if data := path_data(chart, curve):
             title = _element("title", {}, curve.label) if curve.label else ""
             yield _element("path", {"class": _style(curve), "d": data, **curve.attributes}, title or None)
 
 
-def _data(chart: Chart, curve: Curve) -> str:
-    """The path of a curve, in as many pieces as it has."""
+def path_data(chart: Chart, curve: Curve) -> str:
+    """The path of a curve, in as many pieces as it has; for a page that draws it itself, too."""
     pieces: list[list[Point]] = [[]]
     for x, y in curve.points:
         if math.isnan(y):
@@ -386,7 +408,8 @@ def _mark_of(chart: Chart) -> Callable[[Mark], Markup]:
 
 def _mark(chart: Chart, mark: Mark) -> Markup:
     x, y, r = chart.x_of(mark.x), chart.y_of(mark.y), mark.size
-    style = f"mark {mark.shape}" + ("" if mark.colour is None else f" k{mark.colour % 7}")
+    colour = "" if mark.colour is None else f" k{mark.colour % 7}"
+    style = f"mark {mark.shape}{colour}"
     if mark.shape in ("dot", "ring"):
         drawn = _element("circle", {"class": style, "cx": f"{x:g}", "cy": f"{y:g}", "r": r})
     elif mark.shape == "bar":
@@ -394,7 +417,7 @@ def _mark(chart: Chart, mark: Mark) -> Markup:
     else:
         drawn = _path(style, f"M{x - r:g} {y - r:g}l{2 * r:g} {2 * r:g}m0-{2 * r:g}l-{2 * r:g} {2 * r:g}")
     if mark.reach:
-        drawn = _path("reach", f"M{chart.x_of(mark.reach[0]):g} {y:g}H{chart.x_of(mark.reach[1]):g}") + drawn
+        drawn = _path(f"reach{colour}", f"M{chart.x_of(mark.reach[0]):g} {y:g}H{chart.x_of(mark.reach[1]):g}") + drawn
     if mark.label:
         dx, dy, anchor = _SIDES[mark.side]
         drawn += _text(x + dx, y + dy, mark.label, anchor, "label")

@@ -76,7 +76,7 @@ class TextTable:
 
     columns: Sequence[Heading | str]
     rows: Sequence[Sequence[Inline]]
-    title: str = ""
+    title: Inline = ""
 
     def shown(self) -> tuple[list[Heading], list[list[Inline]]]:
         """Columns and rows, without the columns that are left out."""

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from .. import __version__
 from ..errors import printable
 from .chart import STYLE, svg
-from .document import Document, Inline, Marked, is_empty, spans
+from .document import Document, Inline, Marked, is_empty, plain, spans
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def environment(*folders: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
     )
-    made.filters.update(breakable=breakable, inline=inline, svg=svg)
+    made.filters.update(breakable=breakable, inline=inline, plain=plain, svg=svg)
     made.tests["shown"] = lambda block: not is_empty(block)
     return made
 

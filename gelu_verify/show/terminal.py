@@ -14,6 +14,7 @@ from .document import (
     Block,
     Definitions,
     Details,
+    Document,
     Figures,
     Inline,
     Items,
@@ -86,6 +87,11 @@ def labelled(label: str, style: str, text: str, width: int) -> Iterator[Line]:
 
 
 # ---- blocks --------------------------------------------------------------------------------------
+
+
+def document_lines(document: Document, width: int) -> Iterator[Line]:
+    """The blocks, and the headline where a reader looks first: at the end."""
+    return lines_of([*document.blocks, Text(document.headline, "bold")], width)
 
 
 def lines_of(blocks: Sequence[Block], width: int) -> Iterator[Line]:

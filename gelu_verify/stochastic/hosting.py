@@ -33,7 +33,7 @@ class IsolatedMap(IsolatedTarget):
 def hosted(request: MapRequest) -> Iterator[Target]:
     """The target that was asked for; its process ends with the block."""
     arguments: tuple[Any, ...] = request.target, request.dtype, dict(request.kwargs), request.array, request.call
-    if not request.isolate or not supported():
+    if request.isolate is False or not supported():
         yield child.make(*arguments)[0]
         return
     host = Host(request.target, request.limits)

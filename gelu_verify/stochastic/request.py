@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from ..calling import OPTIONS, Calling
 from ..errors import UsageError, one_of
 from ..formats import DTYPES
-from ..isolation.limits import Limits
+from ..isolation.limits import MEMORY, Limits
 from ..parsing import real, whole
 from .maps import LAWS, Map
 from .named import NAMED
 
 LARGEST_SEED = (1 << 31) - 1  # some 2^24 more are used, and some libraries take 32 bits
 FALSE_ALARM, BIAS, POWER = 1e-6, 1e-4, 0.999
+TAKEN = ("kwargs", "array", "call", "time_limit", "memory_limit", "isolate")  # of `Calling`
 MIN_BITS = 20  # float32 uniforms have 23 or 24, or more near zero
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapRequest:
+class MapRequest(Calling):
     """Arguments of `verify`; `map` "" is what the name of the target says.
 
     `false_alarm`: with at most this probability a correct target fails. Correct are probabilities within 2^-`min_bits`
@@ -39,13 +39,14 @@ class MapRequest:
     min_bits: int = MIN_BITS
     seeded: bool = True
     keep_going: bool = False
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    array: str | None = None
-    call: str | None = None
-    limits: Limits = field(default_factory=Limits)
-    isolate: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        for option in OPTIONS.values():
+            if option.name not in TAKEN and option.is_said(getattr(self, option.name)):
+                accepted = ", ".join(OPTIONS[name].typed for name in TAKEN)
+                raise UsageError(f"{option.typed} is not for a random map (accepted: {accepted})")
+        _ = self.limits  # refuses what is not a limit
         if ":" not in self.target and self.target not in NAMED:
             accepted = f"{', '.join(NAMED)}, module:function, path/file.py:function"
             raise UsageError(f"{self.target!r} names no random function (accepted: {accepted})")
@@ -60,6 +61,11 @@ class MapRequest:
             raise UsageError(f"bias {self.bias:g} cannot be told from a comparison of {self.min_bits} bits (accepted: "
                              f"{2 * self.tolerance:g} and more, or more --min-bits)")  # fmt: skip
         self.judged_as()
+
+    @property
+    def limits(self) -> Limits:
+        """Time and memory of a call."""
+        return Limits(self.time_limit, MEMORY if self.memory_limit is None else self.memory_limit)
 
     @property
     def tolerance(self) -> float:

@@ -1,10 +1,11 @@
-"""A verification in lines for a terminal."""
+"""A verification: in lines what is asked, and as a document what was found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..show.document import Block, Document, Heading, Inline, Items, Marked, Section, Text, TextTable
 from .named import NAMED
 from .planted import lower_end
 from .report import MapVerdict, Phase, Planted
@@ -12,6 +13,9 @@ from .request import MapRequest
 from .verify import Planned, planned
 
 BIASES = (1e-2, 1e-3, 1e-4)
+_MOMENTS = ("samples", "mean", "exact", "variance", "exact", "p-value")
+_COUNTS = ("probability", "samples", "count", "99.9 %: from", "to")
+_PASSED = {True: Marked("pass", "good"), False: Marked("FAIL", "bad")}
 
 
 def plan_lines(request: MapRequest, plan: Planned) -> Iterator[str]:
@@ -41,38 +45,35 @@ def planted_lines(planted: tuple[Planted, ...]) -> Iterator[str]:
         yield f"  {each.bias:g} in {each.where}: in {each.found:,} of {each.runs:,}{least}"
 
 
-def phase_line(phase: Phase) -> str:
-    """One phase."""
-    tests = f"{phase.tests} tests, smallest p {phase.smallest_p:.2g}" if phase.smallest_p is not None else ""
-    return f"{phase.name:<18} {'pass' if phase.passed else 'FAIL'}  {phase.samples:>14,} samples  {tests}".rstrip()
+def verdict_document(verdict: MapVerdict) -> Document:
+    """What was found: the phases first."""
+    regions = [
+        (e.region, f"{e.samples:,}", f"{e.mean:.7g}", f"{e.mean_expected:.7g}", f"{e.variance:.7g}",
+         f"{e.variance_expected:.7g}", f"{e.p_value:.2g}") for e in verdict.regions
+    ]  # fmt: skip
+    tails = [
+        (e.outcome, f"{e.probability:.4g}", f"{e.samples:,}", f"{e.count}", f"{e.low:.3g}", f"{e.high:.3g}")
+        for e in verdict.tails
+    ]
+    blocks: list[Block] = [
+        TextTable(("phase", "", *_numbers("samples", "tests", "smallest p")), [*map(_phase, verdict.phases)], "phases"),
+        Items([f"{phase.name}: {finding}" for phase in verdict.phases for finding in phase.findings]),
+        Section("By region", [TextTable(("region", *_numbers(*_MOMENTS)), regions)]),
+        Section("Rare outcomes", [TextTable(("outcome", *_numbers(*_COUNTS)), tails)]),
+        Items(list(_facts(verdict))),
+        Text(f"failed: {verdict.failure}" if verdict.failure is not None else "", "bad"),
+    ]
+    headline = f"{verdict.target}: {_PASSED[verdict.passed].text}"
+    return Document(title=f"the random map {verdict.target}", headline=headline, blocks=blocks)
 
 
-def verdict_lines(verdict: MapVerdict) -> Iterator[str]:
-    """What was found."""
-    for phase in verdict.phases:
-        yield phase_line(phase)
-        yield from (f"    {finding}" for finding in phase.findings)
-    if verdict.regions:
-        yield ""
-        yield f"{'region':<14} {'samples':>14} {'mean':>13} {'exact':>13} {'variance':>13} {'exact':>13} {'p-value':>8}"
-    for each in verdict.regions:
-        yield (
-            f"{each.region:<14} {each.samples:>14,} {each.mean:>13.7g} {each.mean_expected:>13.7g} "
-            f"{each.variance:>13.7g} {each.variance_expected:>13.7g} {each.p_value:>8.2g}"
-        )
-    if verdict.tails:
-        yield ""
-        yield f"{'rare outcome':<12} {'probability':>12} {'samples':>14} {'count':>7}  99.9 % interval"
-    for tail in verdict.tails:
-        yield (
-            f"{tail.outcome:<12} {tail.probability:>12.4g} {tail.samples:>14,} {tail.count:>7}  "
-            f"{tail.low:.3g} to {tail.high:.3g}"
-        )
-    yield ""
-    yield from _facts(verdict)
-    if verdict.failure is not None:
-        yield f"failed: {verdict.failure}"
-    yield f"{verdict.target}: {'pass' if verdict.passed else 'FAIL'}"
+def _numbers(*titles: str) -> list[Heading]:
+    return [Heading(title, is_number=True) for title in titles]
+
+
+def _phase(phase: Phase) -> tuple[Inline, ...]:
+    tests = (str(phase.tests), f"{phase.smallest_p:.2g}") if phase.smallest_p is not None else ("", "")
+    return phase.name, _PASSED[phase.passed], f"{phase.samples:,}", *tests
 
 
 def _facts(verdict: MapVerdict) -> Iterator[str]:

@@ -203,7 +203,9 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
         kind = kind_of(name)
         at = where[_family(name)] if kind is None else device if device in kind.devices else kind.devices[0]
         if at != device:
-            raise UsageError(f"{name} runs on {at}, not on {device}")
+            same = f"{_family(name)}_{device}" if kind is None else ""
+            there = [same] if same in where else [family for family, on in where.items() if on == device]
+            raise UsageError(f"{name} runs on {at}, not on {device} (accepted: {', '.join(there)})")
     asked = set(asked_for(None, everything)[0])
     return [family for family, at in where.items() if at == device and family in asked]
 

@@ -38,10 +38,18 @@ def framework(module: str, package: str | None = None) -> ModuleType:
             return import_module(module)
     except ModuleNotFoundError as error:
         if error.name == module.partition(".")[0]:
-            raise TargetUnavailable(f"{package} is not installed") from None
+            raise TargetUnavailable(not_installed(package)) from None
         raise TargetUnavailable(_broken(package, error)) from error
     except Exception as error:  # a broken installation may raise anything
         raise TargetUnavailable(_broken(package, error)) from error
+
+
+def not_installed(package: str) -> str:
+    """What is missing, and the command that installs it."""
+    return f"{package} is not installed (pip install {_WITH_EXTRAS.get(package, package)})"
+
+
+_WITH_EXTRAS = {"cupy": "cupy-cuda13x", "cupyx": "cupy-cuda13x", "mlx": "'mlx[cpu]'"}
 
 
 def _broken(package: str, error: Exception) -> str:

@@ -1,15 +1,18 @@
 /* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives, over arrays.
-   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
+   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_NO_ARRAYS.
 
-   1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
-   2 tail            what that leaves open for |x| from 4, 5 or 8 on, gathered in lanes: tail.h, 2^-64
-   3 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
-   4 accurate path   double-double by the formulas: math/<f>.h, 2^-88
-   5 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
+   gelu, gelu_grad:
+     1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
+     2 tail            what that leaves open for |x| from 5 on, gathered in lanes: tail.h, 2^-64
+     3 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
+   gelu_tanh, gelu_sigmoid, silu and their derivatives, for every x:
+     1 fast path       e^-s and one quotient, in lanes: logistic.h, 2^-64
+     2 long            what that leaves open, one in a thousand, gathered: the same in double-double, logistic.h, 2^-89
+   all, what is open then:
+     accurate path     double-double by the formulas: math/<f>.h, 2^-88
+     oracle            the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
-   Where vectors have fma, gelu_tanh, gelu_sigmoid, silu and their derivatives have another stage 1, for every x:
-   logistic.h. What it leaves open takes stages 2 to 5.
-
+   Of the pieces:
    Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
              tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
    Results   tests/truth/test_float64_kernels.py: the hard cases of data/hard_cases, centre and border of every piece and
@@ -47,7 +50,6 @@
 #define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
 
 typedef gv_value (*gv_evaluator)(double); /* of src/math: any finite x != 0 */
-typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
 
 /* v and the bound on its error, without the leading term */
 GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv_lanes h) {
@@ -71,10 +73,8 @@ GV_INLINE int gv_round_lanes(const gv_piecewise *f, gv_lanes x, gv_lanes_sum v, 
     gv_lanes lo = f->derivative ? gv_lanes_against(x, v.lo) : -v.lo;
     gv_lanes_pair s = gv_lanes_fast_two_sum(leading, hi);
     gv_lanes loss = f->derivative ? v.loss : gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
-    lo = lo + s.lo;
-    gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
-    gv_lanes_store(y, up);
-    return gv_lanes_differ(up, down);
+    gv_lanes_sum rounded = {s.hi, lo + s.lo, loss};
+    return gv_lanes_round(rounded, y);
 }
 
 /* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
@@ -92,7 +92,7 @@ GV_INLINE int gv_round_wide(gv_value v, double *y) {
     return *y == v.hi + (v.lo - v.err);
 }
 
-#ifndef GV_PIECES_ONLY /* src/cuda has its own loops */
+#ifndef GV_NO_ARRAYS /* src/cuda has its own loops */
 #include "tail.h"
 
 static int gv_round_binary64(gv_value v, double *y) {
@@ -104,15 +104,20 @@ static int gv_round_binary64(gv_value v, double *y) {
     return decided;
 }
 
-/* One input that its piece does not decide; 0 when double-double does not either */
-GV_INLINE int gv_redo(const gv_piecewise *f, gv_evaluator evaluate, double x, double *y) {
-    if (gv_wide_has(f, x) && gv_round_wide(gv_wide(f, x), y)) return 1;
+/* One input by its formula; 0 when that does not decide. From `whole` on f(x) rounds to x, f'(x) to 1. */
+GV_INLINE int gv_by_formula(double whole, int derivative, gv_evaluator evaluate, double x, double *y) {
     if (x != x) *y = NAN;
-    else if (x == 0.0) *y = f->derivative ? 0.5 : x;
-    else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
+    else if (x == 0.0) *y = derivative ? 0.5 : x;
+    else if (x >= whole) *y = derivative ? 1.0 : x;
     else if (x < -DBL_MAX) *y = -0.0;
     else return gv_round_binary64(evaluate(x), y);
     return 1;
+}
+
+/* One input that its piece does not decide; 0 when double-double does not either */
+GV_INLINE int gv_redo(const gv_piecewise *f, gv_evaluator evaluate, double x, double *y) {
+    if (gv_wide_has(f, x) && gv_round_wide(gv_wide(f, x), y)) return 1;
+    return gv_by_formula(f->whole, f->derivative, evaluate, x, y);
 }
 
 typedef gv_lanes_tail (*gv_tail_of)(gv_lanes a);
@@ -194,33 +199,32 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_redo_open redo, cons
     return count;
 }
 
-#define GV_DEFINE_REDO(name, NAME) \
+#define GV_DEFINE_F64(name, NAME, whole, derivative) \
     static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
                                          size_t *undecided) { \
         gv_tail_range range = {GV_##NAME##_TAIL_FROM, GV_##NAME##_TAIL_TO, GV_##NAME##_TAIL_ZERO}; \
         return gv_redo_block(&gv_##name##_piecewise, gv_value_of_##name, gv_tail_of_##name, range, x, place, count, y, \
                              offset, undecided); \
-    }
-#define GV_DEFINE_F64(name, NAME, whole, derivative) \
-    GV_DEFINE_REDO(name, NAME) \
+    } \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
         return gv_piecewise_f64(&gv_##name##_piecewise, GV_ISA(gv_redo_##name), x, y, n, undecided); \
     }
-GV_GAUSSIAN_FUNCTIONS(GV_DEFINE_F64)
+GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
 
-#if GV_HAVE_FMA
-#include "logistic.h"
-#define GV_DEFINE_LOGISTIC_F64(name, NAME, whole, derivative) \
-    GV_DEFINE_REDO(name, NAME) \
+#include "logistic_array.h"
+#define GV_DEFINE_LOGISTIC_F64(name) \
+    static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
+    static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
+                                         size_t *undecided) { \
+        gv_logistic_form f = gv_logistic_form_of_##name(); \
+        return gv_logistic_redo(&f, gv_value_of_##name, x, place, count, y, offset, undecided); \
+    } \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
         gv_logistic_form f = gv_logistic_form_of_##name(); \
         return gv_logistic_f64(&f, GV_ISA(gv_redo_##name), x, y, n, undecided); \
     }
 GV_LOGISTIC_FUNCTIONS(GV_DEFINE_LOGISTIC_F64)
-#else
-GV_LOGISTIC_FUNCTIONS(GV_DEFINE_F64)
-#endif
 
 #endif
 

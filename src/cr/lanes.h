@@ -199,6 +199,23 @@ GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
 GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm_movemask_pd(_mm_cmpneq_pd(a, b)); }
 #define gv_lanes_last_bits(a, shift) _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), shift))
 
+typedef struct { const gv_dd *table; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers = {table};
+    return powers;
+}
+
+GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
+    __m128i i = _mm_castpd_si128(shifted);
+    double step[2];
+    gv_lanes_store(step, shifted);
+    gv_lanes p = _mm_load_pd(&powers->table[gv_step_row(step) & 31].hi);
+    gv_lanes q = _mm_load_pd(&powers->table[gv_step_row(step + 1) & 31].hi);
+    *lo = _mm_unpackhi_pd(p, q);
+    *hi = _mm_castsi128_pd(_mm_sub_epi64(_mm_castpd_si128(_mm_unpacklo_pd(p, q)), _mm_slli_epi64(i, 47)));
+}
+
 GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
     const double *p = pieces[gv_step_row(step)].c, *q = pieces[gv_step_row(step + 1)].c;
     for (int k = 0; k < GV_COLUMNS; k += 2) {
@@ -232,7 +249,6 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
     for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
 }
 
-#if GV_HAVE_FMA
 typedef struct { const gv_dd *table; } gv_lanes_powers;
 
 GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
@@ -248,7 +264,6 @@ GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, g
     memcpy(hi, &bits, sizeof bits);
     *lo = powers->table[i & 31].lo;
 }
-#endif
 
 #endif
 
@@ -288,6 +303,22 @@ GV_INLINE gv_lanes_pair gv_lanes_pair_make(gv_lanes hi, gv_lanes lo) {
     return a;
 }
 
+/* hi + lo within loss */
+typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
+
+/* y, one of the two ends rounded; bit i of the result: lane i is not decided */
+GV_INLINE int gv_lanes_round(gv_lanes_sum v, double *y) {
+    gv_lanes up = v.hi + (v.lo + v.loss), down = v.hi + (v.lo - v.loss);
+    gv_lanes_store(y, up);
+    return gv_lanes_differ(up, down);
+}
+
+/* a + b exactly */
+GV_INLINE gv_lanes_pair gv_lanes_two_sum(gv_lanes a, gv_lanes b) {
+    gv_lanes s = a + b, t = s - a;
+    return gv_lanes_pair_make(s, (a - (s - t)) + (b - t));
+}
+
 /* a + b exactly, |a| >= |b|, or a a multiple of ulp(b) */
 GV_INLINE gv_lanes_pair gv_lanes_fast_two_sum(gv_lanes a, gv_lanes b) {
     gv_lanes s = a + b;
@@ -308,6 +339,16 @@ GV_INLINE gv_lanes_pair gv_lanes_product(gv_lanes a, gv_lanes b) {
 #else
     gv_lanes_pair s = gv_lanes_split(a), t = gv_lanes_split(b);
     return gv_lanes_pair_make(p, ((s.hi * t.hi - p) + s.hi * t.lo + s.lo * t.hi) + s.lo * t.lo);
+#endif
+}
+
+/* a b + c where that is far smaller than c: one rounding with fma, else that of c + a b and one of the result */
+GV_INLINE gv_lanes gv_lanes_remainder(gv_lanes a, gv_lanes b, gv_lanes c) {
+#if GV_HAVE_FMA
+    return gv_lanes_madd(a, b, c);
+#else
+    gv_lanes_pair p = gv_lanes_product(a, b);
+    return (c + p.hi) + p.lo;
 #endif
 }
 

@@ -1,35 +1,61 @@
-/* Correctly rounded float64 where vectors have fma: gelu_tanh, gelu_sigmoid, silu and their derivatives, in lanes, by
-   e^-s and one quotient. Stage 1 of float64.h for them; no table is wider than 32 numbers, so x may lie anywhere.
+/* Correctly rounded float64: gelu_tanh, gelu_sigmoid, silu and their derivatives, in lanes, by e^-s and one quotient.
+   No table is wider than 32 numbers, so x may lie anywhere. Stages 1 and 2 of float64.h for them, the values by which
+   float64 is judged (truth/loops.h), and both on a GPU (src/cuda).
 
    f(x) = x/(1 + E), f'(x) = (1 + E + w E)/(1 + E)^2,  E = e^-s(x), w = x s'(x)
-   E = 2^(-i/32) e^r, r = i log(2)/32 - s, |r| <= log(2)/64 (1 + 2^-34): power (1 + r + r^2 P(r)), P of tail.h, in double;
-   power is 2^(-i/32) rounded, and the logarithm of what it is off goes into r (tables/exp_f64.h).
+   E = 2^(-i/32) e^r, r = i log(2)/32 - s, |r| <= log(2)/64 (1 + 2^-34); power is 2^(-i/32) rounded, and the logarithm of
+   what it is off goes into r (tables/exp_f64.h). Once with 64 bits, once with 89:
+     gv_logistic_exp         power (1 + r + r^2 P(r)), P of exp_lanes.h, in double
+     gv_logistic_wide_exp    r, and the terms up to r^4, as hi + lo; six more in double
 
-   Everything else is a pair hi + lo, good to 2^-95. So what is lost is lost in E, GV_LOGISTIC_LOSS relative: proved by
-   tests/prove/test_logistic.py (docs/proofs.md, section 9). With dE = E d, |d| <= loss,
+   Everything else is a pair hi + lo, good to 2^-93. So what is lost is lost in E, GV_LOGISTIC_LOSS or
+   GV_LOGISTIC_WIDE_LOSS relative: proved by tests/prove/test_logistic.py, with fma and without (docs/proofs.md, section
+   9). With dE = E d, |d| <= loss,
      f changes by E/(1 + E) d of it                   below loss |f|
      f' by E ((w - 1) - E (w + 1))/(1 + E)^3 d        below loss q (1 + |w (1 - q)|), q = 1/(1 + E)
    and a rounding test with that, and GV_LOGISTIC_FLOOR for what underflows, decides.
 
    x is clamped: above `highest` E is so small that f(x) rounds to x and f'(x) to 1 all the same; below `lowest` power
-   is infinite or NaN. That is never decided, nor is a NaN, a zero of f, or a result below 2^-968, which need not keep
-   the bound. */
+   is infinite or NaN (without fma, a product already where E > 2^996). That is never decided, nor is a NaN, a zero of
+   f, or a result below 2^-968, which need not keep the bound. From `zero` down f(x) and f'(x) round to -0; from `least`
+   up they are above 2^-600. */
 #ifndef GV_CR_LOGISTIC_H
 #define GV_CR_LOGISTIC_H
 #include "lanes.h"
-#include "tail.h"
+#include "exp_lanes.h"
 #include "../tables/exp_f64.h"
+#include "../truth/tables.h"
+#include "../truth/value.h"
 
+#if GV_HAVE_FMA
 #define GV_LOGISTIC_LOSS 0x1.2p-64
+#else
+#define GV_LOGISTIC_LOSS 0x1.8p-64
+#endif
+#define GV_LOGISTIC_WIDE_LOSS 0x1.4p-90
 #define GV_LOGISTIC_FLOOR 0x1p-1020
 
 /* Where x is clamped: s(lowest) is -32770 to -32798 steps of log(2)/32, and 2^1024 has exponent bits of infinity */
 #define GV_GELU_TANH_LOWEST -21.163
 #define GV_GELU_TANH_HIGHEST 10.0
+#define GV_GELU_TANH_LEAST -17.0
+#define GV_GELU_TANH_ZERO -22.0
 #define GV_GELU_SIGMOID_LOWEST -417.2
 #define GV_GELU_SIGMOID_HIGHEST 40.0
+#define GV_GELU_SIGMOID_LEAST -235.0
+#define GV_GELU_SIGMOID_ZERO -450.0
 #define GV_SILU_LOWEST -710.1
 #define GV_SILU_HIGHEST 64.0
+#define GV_SILU_LEAST -400.0
+#define GV_SILU_ZERO -760.0
+
+#define GV_LOGISTIC_FUNCTIONS(F) \
+    F(gelu_tanh) \
+    F(gelu_tanh_grad) \
+    F(gelu_sigmoid) \
+    F(gelu_sigmoid_grad) \
+    F(silu) \
+    F(silu_grad)
 
 GV_INLINE gv_lanes_pair gv_logistic_slope_silu(gv_lanes x) { return gv_lanes_pair_make(x, gv_lanes_all(0.0)); }
 
@@ -64,7 +90,7 @@ typedef gv_lanes_pair (*gv_logistic_argument)(gv_lanes x);
 typedef struct {
     gv_logistic_argument slope, steep; /* s(x), w(x) */
     int exact, derivative; /* s = w = x */
-    double lowest, highest;
+    double lowest, highest, least, zero;
 } gv_logistic_form;
 
 typedef struct { gv_lanes first, second, power; } gv_lanes_reduced; /* r = first + second */
@@ -72,6 +98,11 @@ typedef struct { gv_lanes hi, lo, inverse; } gv_lanes_divisor; /* inverse: 1/hi 
 
 GV_INLINE gv_lanes gv_logistic_clamp(const gv_logistic_form *f, gv_lanes x) { /* NaN stays */
     return gv_lanes_min(gv_lanes_all(f->highest), gv_lanes_max(gv_lanes_all(f->lowest), x));
+}
+
+/* i as 3/2 2^52 + i */
+GV_INLINE gv_lanes gv_logistic_steps(gv_lanes s) {
+    return gv_lanes_madd(s, gv_lanes_all(0x1.71547652b82fep+5 /* 32/log(2) */), gv_lanes_all(0x1.8p52));
 }
 
 GV_INLINE gv_lanes_reduced gv_logistic_reduce(const gv_logistic_form *f, const gv_lanes_powers *powers, gv_lanes x,
@@ -83,8 +114,7 @@ GV_INLINE gv_lanes_reduced gv_logistic_reduce(const gv_logistic_form *f, const g
         gv_lanes_store(steep, w.hi);
         gv_lanes_store(steep + GV_F64_LANES, w.lo);
     }
-    gv_lanes shifted = gv_lanes_madd(s.hi, gv_lanes_all(0x1.71547652b82fep+5 /* 32/log(2) */), gv_lanes_all(0x1.8p52));
-    gv_lanes i = shifted - gv_lanes_all(0x1.8p52), off, power;
+    gv_lanes shifted = gv_logistic_steps(s.hi), i = shifted - gv_lanes_all(0x1.8p52), off, power;
     gv_lanes_power(powers, shifted, &power, &off);
     gv_lanes first = gv_lanes_madd(i, gv_lanes_all(2.0 * gv_ln2_64_head), -s.hi); /* exact */
     gv_lanes second = gv_lanes_madd(i, gv_lanes_all(2.0 * gv_ln2_64_tail), off);
@@ -95,10 +125,31 @@ GV_INLINE gv_lanes_reduced gv_logistic_reduce(const gv_logistic_form *f, const g
 
 GV_INLINE gv_lanes_pair gv_logistic_exp(gv_lanes_reduced by) {
     gv_lanes r = by.first + by.second, square = r * r;
-    gv_lanes p = gv_lanes_madd(square, gv_tail_polynomial(r, square), by.second);
+    gv_lanes p = gv_lanes_madd(square, gv_lanes_exp_polynomial(r, square), by.second);
     gv_lanes hi = gv_lanes_madd(by.power, by.first + p, by.power);
-    gv_lanes lo = gv_lanes_madd(by.power, by.first, by.power - hi);
+    gv_lanes lo = gv_lanes_remainder(by.power, by.first, by.power - hi);
     return gv_lanes_pair_make(hi, gv_lanes_madd(by.power, p, lo));
+}
+
+/* i log(2)/32 - s, less the logarithm of what power is off; the first difference is exact */
+GV_INLINE gv_lanes_pair gv_logistic_wide_rest(gv_lanes i, gv_lanes off, gv_lanes_pair s) {
+    gv_lanes_pair steps = gv_lanes_product(i, gv_lanes_all(2.0 * gv_ln2_64.hi));
+    gv_lanes low = (steps.lo - s.lo) + gv_lanes_madd(i, gv_lanes_all(2.0 * gv_ln2_64.lo), off);
+    return gv_lanes_two_sum(steps.hi - s.hi, low);
+}
+
+/* power (1 + p) */
+GV_INLINE gv_lanes_pair gv_logistic_scaled(gv_lanes power, gv_lanes_pair p) {
+    gv_lanes_pair linear = gv_lanes_product(power, p.hi), e = gv_lanes_fast_two_sum(power, linear.hi);
+    return gv_lanes_pair_make(e.hi, e.lo + gv_lanes_madd(power, p.lo, linear.lo));
+}
+
+/* e^-s with 89 bits */
+GV_INLINE gv_lanes_pair gv_logistic_wide_exp(const gv_lanes_powers *powers, gv_lanes_pair s) {
+    gv_lanes shifted = gv_logistic_steps(s.hi), off, power;
+    gv_lanes_power(powers, shifted, &power, &off);
+    gv_lanes_pair r = gv_logistic_wide_rest(shifted - gv_lanes_all(0x1.8p52), off, s);
+    return gv_logistic_scaled(power, gv_lanes_expm1(r));
 }
 
 /* 1 + e */
@@ -108,98 +159,74 @@ GV_INLINE gv_lanes_divisor gv_logistic_divisor(gv_lanes_pair e) {
     return sum;
 }
 
-/* One rounding of f + loss, one of f - loss */
-typedef struct { gv_lanes up, down; } gv_lanes_ends;
+GV_INLINE gv_lanes gv_logistic_loss(gv_lanes size, double relative) {
+    return gv_lanes_madd(size, gv_lanes_all(relative), gv_lanes_all(GV_LOGISTIC_FLOOR));
+}
 
-GV_INLINE gv_lanes gv_logistic_loss(gv_lanes size) {
-    return gv_lanes_madd(size, gv_lanes_all(GV_LOGISTIC_LOSS), gv_lanes_all(GV_LOGISTIC_FLOOR));
+/* x - y sum */
+GV_INLINE gv_lanes gv_logistic_rest(gv_lanes x, gv_lanes y, gv_lanes_divisor sum) {
+    return gv_lanes_madd(-y, sum.lo, gv_lanes_remainder(-y, sum.hi, x));
 }
 
 /* x/sum */
-GV_INLINE gv_lanes_ends gv_logistic_function(gv_lanes x, gv_lanes_divisor sum) {
-    gv_lanes y = x * sum.inverse, loss = gv_logistic_loss(gv_lanes_abs(y));
-    gv_lanes rest = gv_lanes_madd(-y, sum.lo, gv_lanes_madd(-y, sum.hi, x));
-    gv_lanes_ends ends = {y + gv_lanes_madd(rest, sum.inverse, loss), y + gv_lanes_madd(rest, sum.inverse, -loss)};
-    return ends;
+GV_INLINE gv_lanes_sum gv_logistic_function(gv_lanes x, gv_lanes_divisor sum, double relative) {
+    gv_lanes y = x * sum.inverse;
+    gv_lanes_sum v = {y, gv_logistic_rest(x, y, sum) * sum.inverse, gv_logistic_loss(gv_lanes_abs(y), relative)};
+    return v;
 }
 
 /* q (1 + w (1 - q)), q = 1/sum; w (1 - q) < 1, and below -1 it is a multiple of 2^-52: two-sums of three operations */
-GV_INLINE gv_lanes_ends gv_logistic_derivative(gv_lanes_pair w, int exact, gv_lanes_divisor sum) {
-    gv_lanes one = gv_lanes_all(1.0), q = sum.inverse;
-    gv_lanes q_lo = gv_lanes_madd(-q, sum.lo, gv_lanes_madd(-q, sum.hi, one)) * q;
+GV_INLINE gv_lanes_sum gv_logistic_derivative(gv_lanes_pair w, int exact, gv_lanes_divisor sum, double relative) {
+    gv_lanes one = gv_lanes_all(1.0), q = sum.inverse, q_lo = gv_logistic_rest(one, q, sum) * q;
     gv_lanes_pair rest = gv_lanes_fast_two_sum(one, -q), m = gv_lanes_product(w.hi, rest.hi);
     gv_lanes m_lo = gv_lanes_madd(w.hi, rest.lo - q_lo, m.lo);
     if (!exact) m_lo = gv_lanes_madd(w.lo, rest.hi, m_lo);
     gv_lanes_pair factor = gv_lanes_fast_two_sum(one, m.hi), y = gv_lanes_product(q, factor.hi);
     gv_lanes y_lo = gv_lanes_madd(q, factor.lo + m_lo, gv_lanes_madd(q_lo, factor.hi, y.lo));
-    gv_lanes loss = gv_logistic_loss(gv_lanes_madd(gv_lanes_abs(m.hi), q, q));
-    gv_lanes_ends ends = {y.hi + (y_lo + loss), y.hi + (y_lo - loss)};
-    return ends;
+    gv_lanes size = gv_lanes_madd(gv_lanes_abs(m.hi), q, q);
+    gv_lanes_sum v = {y.hi, y_lo, gv_logistic_loss(size, relative)};
+    return v;
 }
 
-/* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
+/* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided. steep: of gv_logistic_reduce */
 GV_INLINE int gv_logistic_round(const gv_logistic_form *f, gv_lanes x, gv_lanes_divisor sum, const double *steep,
                                 double *y) {
-    gv_lanes_ends ends;
-    if (!f->derivative) {
-        ends = gv_logistic_function(x, sum);
-    } else {
+    if (f->derivative) {
         gv_lanes_pair w = f->exact ? gv_logistic_slope_silu(gv_lanes_min(gv_lanes_all(f->highest), x))
                                    : gv_lanes_pair_make(gv_lanes_load(steep), gv_lanes_load(steep + GV_F64_LANES));
-        ends = gv_logistic_derivative(w, f->exact, sum);
+        return gv_lanes_round(gv_logistic_derivative(w, f->exact, sum, GV_LOGISTIC_LOSS), y);
     }
-    gv_lanes_store(y, ends.up);
-    return gv_lanes_differ(ends.up, ends.down);
+    gv_lanes first = x * sum.inverse, rest = gv_logistic_rest(x, first, sum);
+    gv_lanes loss = gv_logistic_loss(gv_lanes_abs(first), GV_LOGISTIC_LOSS);
+    gv_lanes up = first + gv_lanes_madd(rest, sum.inverse, loss);
+    gv_lanes down = first + gv_lanes_madd(rest, sum.inverse, -loss);
+    gv_lanes_store(y, up);
+    return gv_lanes_differ(up, down);
 }
 
-GV_INLINE size_t gv_least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* n inputs, a multiple of GV_F64_LANES and not 0; what is not decided goes to `redo` with its place from `offset` on.
-   Four groups of lanes are in work at once, each at another step, so that few operations wait for one another. */
-GV_INLINE size_t gv_logistic_block(const gv_logistic_form *f, gv_redo_open redo, const double *x, double *y, size_t n,
-                                   size_t offset, size_t *undecided) {
-    double open[GV_F64_BLOCK + GV_F64_LANES];
-    size_t place[GV_F64_BLOCK + GV_F64_LANES], count = 0, left = 0, step = GV_F64_LANES, last = n - step;
-    double steep[4][2 * GV_F64_LANES] GV_ROW_ALIGNED; /* of the groups in work */
-    gv_lanes_powers powers = gv_lanes_powers_of(gv_exp_powers);
-    gv_lanes_pair e = gv_logistic_exp(gv_logistic_reduce(f, &powers, gv_lanes_load(x), steep[0]));
-    gv_lanes_divisor sum = gv_logistic_divisor(e);
-    e = gv_logistic_exp(gv_logistic_reduce(f, &powers, gv_lanes_load(x + gv_least(step, last)), steep[1]));
-    gv_lanes_reduced r = gv_logistic_reduce(f, &powers, gv_lanes_load(x + gv_least(2 * step, last)), steep[2]);
-    for (size_t i = 0, group = 0; i < n; i += step, group++) {
-        gv_lanes lanes = gv_lanes_load(x + i), ahead = gv_lanes_load(x + gv_least(i + 3 * step, last));
-        gv_lanes_reduced next_r = gv_logistic_reduce(f, &powers, ahead, steep[(group + 3) % 4]);
-        gv_lanes_pair next_e = gv_logistic_exp(r);
-        gv_lanes_divisor next_sum = gv_logistic_divisor(e);
-        int mask = gv_logistic_round(f, lanes, sum, steep[group % 4], y + i);
-        r = next_r;
-        e = next_e;
-        sum = next_sum;
-        if (GV_LIKELY(mask == 0)) continue;
-        count += gv_lanes_pack(lanes, mask, i, open + count, place + count);
-        if (count <= GV_F64_BLOCK - GV_F64_LANES) continue;
-        left += redo(open, place, count, y, offset, undecided + left);
-        count = 0;
-    }
-    return left + redo(open, place, count, y, offset, undecided + left);
+/* f(x) with 89 bits */
+GV_INLINE gv_lanes_sum gv_logistic_wide(const gv_logistic_form *f, const gv_lanes_powers *powers, gv_lanes x) {
+    gv_lanes clamped = gv_logistic_clamp(f, x);
+    gv_lanes_divisor sum = gv_logistic_divisor(gv_logistic_wide_exp(powers, f->slope(clamped)));
+    return f->derivative ? gv_logistic_derivative(f->steep(clamped), f->exact, sum, GV_LOGISTIC_WIDE_LOSS)
+                         : gv_logistic_function(x, sum, GV_LOGISTIC_WIDE_LOSS);
 }
 
-GV_INLINE size_t gv_logistic_f64(const gv_logistic_form *f, gv_redo_open redo, const double *x, double *y, size_t n,
-                                 size_t *undecided) {
-    size_t whole = n - n % GV_F64_LANES, left = whole ? gv_logistic_block(f, redo, x, y, whole, 0, undecided) : 0;
-    if (n > whole) {
-        double end[GV_F64_LANES] = {0.0}; /* zeros are always decided */
-        memcpy(end, x + whole, (n - whole) * sizeof *x);
-        left += gv_logistic_block(f, redo, end, end, GV_F64_LANES, whole, undecided + left);
-        memcpy(y + whole, end, (n - whole) * sizeof *y);
-    }
-    return left;
+/* Of one input, for values to judge by: whether f(x) is in range, and f(x) with its bound */
+GV_INLINE int gv_logistic_has(const gv_logistic_form *f, double x) {
+    return fabs(x) >= 0x1p-40 && x >= f->least && x <= f->highest;
+}
+
+GV_INLINE gv_value gv_logistic_value(double hi, double lo, double loss) {
+    gv_dd y = gv_fast_two_sum(hi, lo);
+    return gv_value_make(y.hi, y.lo, loss + fabs(y.lo) * 0x1p-51, 0);
 }
 
 #define GV_LOGISTIC_FORM(name, NAME, form, exact, derivative) \
     GV_INLINE gv_logistic_form gv_logistic_form_of_##name(void) { \
-        gv_logistic_form f = {gv_logistic_slope_##form, gv_logistic_steep_##form, exact, derivative, \
-                              GV_##NAME##_LOWEST,       GV_##NAME##_HIGHEST}; \
+        gv_logistic_form f = { \
+            gv_logistic_slope_##form, gv_logistic_steep_##form, exact,           derivative, GV_##NAME##_LOWEST, \
+            GV_##NAME##_HIGHEST,      GV_##NAME##_LEAST,        GV_##NAME##_ZERO}; \
         return f; \
     }
 GV_LOGISTIC_FORM(gelu_tanh, GELU_TANH, tanh, 0, 0)

@@ -1,14 +1,8 @@
-/* The eight functions that are tabulated by pieces, and where: of float64.h (fast path) and wide.h. */
+/* The functions that are tabulated by pieces, and where: of float64.h (fast path) and wide.h. */
 #ifndef GV_CR_PIECEWISE_H
 #define GV_CR_PIECEWISE_H
 #include "../tables/gelu_f64.h"
 #include "../tables/gelu_grad_f64.h"
-#include "../tables/gelu_sigmoid_f64.h"
-#include "../tables/gelu_sigmoid_grad_f64.h"
-#include "../tables/gelu_tanh_f64.h"
-#include "../tables/gelu_tanh_grad_f64.h"
-#include "../tables/silu_f64.h"
-#include "../tables/silu_grad_f64.h"
 
 typedef struct {
     const gv_piece *pieces;
@@ -20,19 +14,9 @@ typedef struct {
 } gv_piecewise;
 
 /* name, its name in the table's macros, whole, derivative */
-#define GV_GAUSSIAN_FUNCTIONS(F) \
+#define GV_PIECEWISE_FUNCTIONS(F) \
     F(gelu, GELU, 9.0, 0) \
     F(gelu_grad, GELU_GRAD, 9.0, 1)
-#define GV_LOGISTIC_FUNCTIONS(F) \
-    F(gelu_tanh, GELU_TANH, 9.0, 0) \
-    F(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1) \
-    F(gelu_sigmoid, GELU_SIGMOID, 30.0, 0) \
-    F(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1) \
-    F(silu, SILU, 45.0, 0) \
-    F(silu_grad, SILU_GRAD, 45.0, 1)
-#define GV_PIECEWISE_FUNCTIONS(F) \
-    GV_GAUSSIAN_FUNCTIONS(F) \
-    GV_LOGISTIC_FUNCTIONS(F)
 
 /* clang-format off */
 #define GV_PIECEWISE_ROW(name, NAME, whole, derivative) \

@@ -1,10 +1,9 @@
-/* The tails of the float64 kernels, in lanes: |f(x)| for x < 0 and what f(x) is less than x or 1 for x > 0, where the
-   pieces of t are too wide or end. Stage 2 of float64.h for |x| >= from.
+/* The tails of gelu and gelu_grad in float64, in lanes: |f(x)| for x < 0 and what f(x) is less than x or 1 for x > 0,
+   where the pieces of t are too wide or end. Stage 2 of float64.h for |x| >= from.
 
-   t(a) or |t'(a)| = 2^-n (hi + lo); a = |x|, e = e^-s:
-     gelu, gelu_grad     s = a^2/2    e v, e a v, v = a M(a)/sqrt(2 pi), (1 - M(a)/a)/sqrt(2 pi), M the Mills ratio:
-                                      pieces as those of t (pieces.h), tables/gelu_tail_f64.h, gelu_grad_tail_f64.h
-     the others          s = s(a)     a q, q (a s'(a) (1 - q) - 1), q = e/(1 + e), as in truth/logistic.h
+   t(a) = e v, |t'(a)| = e a v, as 2^-n (hi + lo); a = |x|, e = e^-s, s = a^2/2, M the Mills ratio,
+     v = a M(a)/sqrt(2 pi), or (1 - M(a)/a)/sqrt(2 pi): pieces as those of t (pieces.h), tables/gelu_tail_f64.h,
+         gelu_grad_tail_f64.h
    e^-s = 2^-n 2^(j/64) e^r, r = m log(2)/64 - s, |r| <= log(2)/128 (1 + 2^-34): e^r = 1 + r + r^2 P(r), P of degree 5 in
    double, r as hi + lo.
 
@@ -13,7 +12,7 @@
    Range    |x| up to `to`, where results are above 2^-920, so that nothing underflows */
 #ifndef GV_CR_TAIL_H
 #define GV_CR_TAIL_H
-#include "lanes.h"
+#include "exp_lanes.h"
 #include "piecewise.h"
 #include "../tables/gelu_grad_tail_f64.h"
 #include "../tables/gelu_tail_f64.h"
@@ -25,39 +24,14 @@
 /* (hi + lo) scale, scale = 2^-n; `loss` of it, relative */
 typedef struct { gv_lanes hi, lo, loss, scale; } gv_lanes_tail;
 
-/* a + b exactly */
-GV_INLINE gv_lanes_pair gv_lanes_two_sum(gv_lanes a, gv_lanes b) {
-    gv_lanes s = a + b, t = s - a;
-    return gv_lanes_pair_make(s, (a - (s - t)) + (b - t));
-}
-
 GV_INLINE gv_lanes_pair gv_lanes_multiply(gv_lanes_pair a, gv_lanes_pair b) {
     gv_lanes_pair p = gv_lanes_product(a.hi, b.hi);
     return gv_lanes_fast_two_sum(p.hi, p.lo + gv_lanes_madd(a.hi, b.lo, a.lo * b.hi));
 }
 
-GV_INLINE gv_lanes_pair gv_lanes_times(gv_lanes_pair a, gv_lanes b) {
-    gv_lanes_pair p = gv_lanes_product(a.hi, b);
-    return gv_lanes_fast_two_sum(p.hi, gv_lanes_madd(a.lo, b, p.lo));
-}
-
-GV_INLINE gv_lanes_pair gv_lanes_constant(gv_dd a) {
-    return gv_lanes_pair_make(gv_lanes_all(a.hi), gv_lanes_all(a.lo));
-}
-
-/* P(r) of e^r = 1 + r + r^2 P(r) */
-GV_INLINE gv_lanes gv_tail_polynomial(gv_lanes r, gv_lanes r2) {
-    gv_lanes p = gv_lanes_madd(gv_lanes_all(0x1.a01a01a01a01ap-13 /* 1/5040 */), r,
-                               gv_lanes_all(0x1.6c16c16c16c17p-10 /* 1/720 */));
-    p = gv_lanes_madd(p, r2,
-                      gv_lanes_madd(gv_lanes_all(0x1.1111111111111p-7 /* 1/120 */), r,
-                                    gv_lanes_all(0x1.5555555555555p-5 /* 1/24 */)));
-    return gv_lanes_madd(p, r2, gv_lanes_madd(gv_lanes_all(0x1.5555555555555p-3 /* 1/6 */), r, gv_lanes_all(0.5)));
-}
-
 GV_INLINE gv_lanes gv_tail_square(gv_lanes r) {
     gv_lanes r2 = r * r;
-    return r2 * gv_tail_polynomial(r, r2);
+    return r2 * gv_lanes_exp_polynomial(r, r2);
 }
 
 /* e^-s, 4 <= s <= 640 */
@@ -101,21 +75,6 @@ GV_INLINE gv_lanes_tail gv_tail_gauss(const gv_piece *pieces, double first, doub
     return derivative ? gv_tail_scaled(e, gv_lanes_pair_make(a, gv_lanes_all(0.0))) : e;
 }
 
-/* a q; in a derivative q (steep (1 - q) - 1), steep = a s'(a) >= 4 */
-GV_INLINE gv_lanes_tail gv_tail_logistic(gv_lanes_pair s, gv_lanes_pair steep, int derivative, gv_lanes a) {
-    gv_lanes one = gv_lanes_all(1.0);
-    gv_lanes_tail e = gv_tail_exp(s);
-    gv_lanes_pair below = gv_lanes_fast_two_sum(one, e.hi * e.scale);
-    gv_lanes below_lo = below.lo + e.lo * e.scale, rest = one / below.hi;
-    gv_lanes_pair back = gv_lanes_product(rest, below.hi);
-    gv_lanes off = ((one - back.hi) - back.lo) - rest * below_lo;
-    gv_lanes_pair share = gv_lanes_fast_two_sum(rest, rest * off); /* 1 - q */
-    e = gv_tail_scaled(e, share);
-    if (!derivative) return gv_tail_scaled(e, gv_lanes_pair_make(a, gv_lanes_all(0.0)));
-    gv_lanes_pair p = gv_lanes_multiply(steep, share), less = gv_lanes_fast_two_sum(p.hi, -one);
-    return gv_tail_scaled(e, gv_lanes_fast_two_sum(less.hi, less.lo + p.lo));
-}
-
 /* Where the tail is used from, where results become small, and from where on f(-a) rounds to -0: above -2^-1076 */
 #define GV_GELU_TAIL_FROM 5.0
 #define GV_GELU_TAIL_TO 35.0
@@ -123,24 +82,6 @@ GV_INLINE gv_lanes_tail gv_tail_logistic(gv_lanes_pair s, gv_lanes_pair steep, i
 #define GV_GELU_GRAD_TAIL_FROM 5.0
 #define GV_GELU_GRAD_TAIL_TO 35.0
 #define GV_GELU_GRAD_TAIL_ZERO 39.0
-#define GV_GELU_TANH_TAIL_FROM 4.0
-#define GV_GELU_TANH_TAIL_TO 20.0
-#define GV_GELU_TANH_TAIL_ZERO 22.0
-#define GV_GELU_TANH_GRAD_TAIL_FROM 4.0
-#define GV_GELU_TANH_GRAD_TAIL_TO 20.0
-#define GV_GELU_TANH_GRAD_TAIL_ZERO 22.0
-#define GV_GELU_SIGMOID_TAIL_FROM 8.0
-#define GV_GELU_SIGMOID_TAIL_TO 364.0
-#define GV_GELU_SIGMOID_TAIL_ZERO 450.0
-#define GV_GELU_SIGMOID_GRAD_TAIL_FROM 8.0
-#define GV_GELU_SIGMOID_GRAD_TAIL_TO 364.0
-#define GV_GELU_SIGMOID_GRAD_TAIL_ZERO 450.0
-#define GV_SILU_TAIL_FROM 8.0
-#define GV_SILU_TAIL_TO 620.0
-#define GV_SILU_TAIL_ZERO 760.0
-#define GV_SILU_GRAD_TAIL_FROM 8.0
-#define GV_SILU_GRAD_TAIL_TO 620.0
-#define GV_SILU_GRAD_TAIL_ZERO 760.0
 
 GV_INLINE gv_lanes_tail gv_tail_of_gelu(gv_lanes a) {
     return gv_tail_gauss(gv_gelu_tail_pieces, GV_GELU_TAIL_FIRST, GV_GELU_TAIL_PER_UNIT, 0, a);
@@ -149,36 +90,5 @@ GV_INLINE gv_lanes_tail gv_tail_of_gelu(gv_lanes a) {
 GV_INLINE gv_lanes_tail gv_tail_of_gelu_grad(gv_lanes a) {
     return gv_tail_gauss(gv_gelu_grad_tail_pieces, GV_GELU_GRAD_TAIL_FIRST, GV_GELU_GRAD_TAIL_PER_UNIT, 1, a);
 }
-
-/* s = twice (1 + cubic), steep = twice (1 + 3 cubic) */
-GV_INLINE gv_lanes_tail gv_tail_tanh(int derivative, gv_lanes a) {
-    gv_lanes one = gv_lanes_all(1.0);
-    gv_lanes_pair cubic = gv_lanes_multiply(gv_lanes_constant(gv_0_044715), gv_lanes_product(a, a));
-    gv_lanes_pair twice = gv_lanes_times(gv_lanes_constant(gv_2_sqrt_2_pi), a);
-    gv_lanes_pair sum = gv_lanes_two_sum(cubic.hi, one), triple = gv_lanes_times(cubic, gv_lanes_all(3.0));
-    gv_lanes_pair s = gv_lanes_multiply(twice, gv_lanes_fast_two_sum(sum.hi, sum.lo + cubic.lo));
-    sum = gv_lanes_two_sum(triple.hi, one);
-    return gv_tail_logistic(s, gv_lanes_multiply(twice, gv_lanes_fast_two_sum(sum.hi, sum.lo + triple.lo)), derivative,
-                            a);
-}
-
-GV_INLINE gv_lanes_tail gv_tail_of_gelu_tanh(gv_lanes a) { return gv_tail_tanh(0, a); }
-GV_INLINE gv_lanes_tail gv_tail_of_gelu_tanh_grad(gv_lanes a) { return gv_tail_tanh(1, a); }
-
-GV_INLINE gv_lanes_tail gv_tail_sigmoid(int derivative, gv_lanes a) {
-    gv_lanes_pair s = gv_lanes_times(gv_lanes_constant(gv_1_702), a);
-    return gv_tail_logistic(s, s, derivative, a);
-}
-
-GV_INLINE gv_lanes_tail gv_tail_of_gelu_sigmoid(gv_lanes a) { return gv_tail_sigmoid(0, a); }
-GV_INLINE gv_lanes_tail gv_tail_of_gelu_sigmoid_grad(gv_lanes a) { return gv_tail_sigmoid(1, a); }
-
-GV_INLINE gv_lanes_tail gv_tail_silu(int derivative, gv_lanes a) {
-    gv_lanes_pair s = gv_lanes_pair_make(a, gv_lanes_all(0.0));
-    return gv_tail_logistic(s, s, derivative, a);
-}
-
-GV_INLINE gv_lanes_tail gv_tail_of_silu(gv_lanes a) { return gv_tail_silu(0, a); }
-GV_INLINE gv_lanes_tail gv_tail_of_silu_grad(gv_lanes a) { return gv_tail_silu(1, a); }
 
 #endif

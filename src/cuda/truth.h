@@ -1,10 +1,15 @@
 /* E = (got - y)/u(y) of one output, on the device as on the CPU: the enclosure in double, what that leaves open in
-   double-double (by pieces, ../cr/wide.h, else by ../math), and what that leaves open by the oracle, on the host.
+   double-double (by pieces, ../cr/wide.h, or one quotient, ../cr/logistic.h, else by ../math), and what that leaves
+   open by the oracle, on the host.
    The definition of E is ../truth/judge.h; the bounds are those of ../buckets/ulp_error.h and of the values.
    Test: tests/measure/test_gpu_judge.py compiles this for the CPU and compares every count with the CPU's reducer. */
 #ifndef GELU_VERIFY_CUDA_TRUTH_H
 #define GELU_VERIFY_CUDA_TRUTH_H
+#define GV_HAVE_FMA 1 /* of logistic.h: one lane, with fma */
+#define GV_F64_LANES 1
+#include "../cr/logistic.h"
 #include "../cr/wide.h"
+#undef GV_HAVE_FMA
 #include "../math/gelu.h"
 #include "../math/gelu_sigmoid.h"
 #include "../math/gelu_tanh.h"
@@ -17,23 +22,39 @@ typedef struct {
     int faithful, decided;
 } gv_judgement;
 
-/* gv_function_gelu, ...: the enclosure of f(x) in double, its value by src/math, its pieces */
-#define GV_DEFINE_FUNCTION(name, NAME, whole, derivative) \
+/* gv_function_gelu, ...: the enclosure of f(x) in double, its value by src/math, its pieces or its quotient */
+#define GV_DEFINE_FUNCTION(name, type, its_form) \
     struct gv_function_##name { \
         GV_INLINE gv_enclosure enclosure(double x) { return gv_enclose_##name(x); } \
         GV_INLINE gv_value formula(double x) { return gv_##name(x); } \
-        GV_INLINE const gv_piecewise *pieces() { return &gv_##name##_piecewise; } \
+        GV_INLINE type form() { return its_form; } \
     };
-GV_PIECEWISE_FUNCTIONS(GV_DEFINE_FUNCTION)
+#define GV_FUNCTION_BY_PIECES(name, NAME, whole, derivative) \
+    GV_DEFINE_FUNCTION(name, const gv_piecewise *, &gv_##name##_piecewise)
+#define GV_FUNCTION_BY_QUOTIENT(name) GV_DEFINE_FUNCTION(name, gv_logistic_form, gv_logistic_form_of_##name())
+GV_PIECEWISE_FUNCTIONS(GV_FUNCTION_BY_PIECES)
+GV_LOGISTIC_FUNCTIONS(GV_FUNCTION_BY_QUOTIENT)
 
-/* in double-double, as the loops of ../truth/loops.h: by pieces where these decide, else by the formula */
+/* v, and whether it decides, as in ../truth/loops.h */
+GV_INLINE bool gv_is_known(const gv_piecewise *f, double x, gv_value *v) {
+    if (!gv_wide_has(f, x)) return false;
+    *v = gv_wide(f, x);
+    return gv_wide_decides(*v);
+}
+
+GV_INLINE bool gv_is_known(const gv_logistic_form &f, double x, gv_value *v) {
+    if (!gv_logistic_has(&f, x)) return false;
+    gv_lanes_powers powers = gv_lanes_powers_of(gv_exp_powers);
+    gv_lanes_sum y = gv_logistic_wide(&f, &powers, x);
+    *v = gv_logistic_value(y.hi, y.lo, y.loss);
+    return gv_wide_decides(*v);
+}
+
+/* in double-double: by pieces or a quotient where these decide, else by the formula */
 template <class Function> GV_INLINE gv_value gv_in_double_double(double x) {
+    gv_value v;
     if (x == 0.0 || !(fabs(x) <= DBL_MAX)) return gv_exact(0.0);
-    if (gv_wide_has(Function::pieces(), x)) {
-        gv_value v = gv_wide(Function::pieces(), x);
-        if (gv_wide_decides(v)) return v;
-    }
-    return Function::formula(x);
+    return gv_is_known(Function::form(), x, &v) ? v : Function::formula(x);
 }
 
 /* by a value and its bound, as ../truth/judge.h; `unit` is left as it is */

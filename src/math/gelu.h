@@ -10,9 +10,10 @@
             (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
             Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
-   Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/gelu.h. float64: stages
-            in cr/float64.h, fast path in tables/gelu_f64.h and tables/gelu_grad_f64.h. With
-            GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
+   Stages   This is the accurate path. The fast paths:
+            float32: cr/float_pieces.h and float_tail.h with fma, else enclosure/gelu.h; stages in cr/float32.h
+            float64: tables/gelu_f64.h and gelu_grad_f64.h, then cr/tail.h and wide.h; stages in cr/float64.h
+            With GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_GELU_H
 #define GV_MATH_GELU_H
 #include "../truth/gauss.h"

@@ -13,9 +13,11 @@
             (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
             Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
-   Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/logistic.h. float64:
-            stages in cr/float64.h, fast path in cr/logistic.h or tables/silu_f64.h, silu_grad_f64.h. With
-            GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
+   Stages   This is the accurate path. The fast paths:
+            float32: cr/float_sigmoid.h (silu) and float_pieces.h (silu_grad) with fma, else
+            enclosure/logistic.h; stages in cr/float32.h
+            float64: cr/logistic.h, in double and in double-double; stages in cr/float64.h
+            With GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_SILU_H
 #define GV_MATH_SILU_H
 #include "../truth/logistic.h"

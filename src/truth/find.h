@@ -4,7 +4,7 @@
 #include "value.h"
 
 const char *gv_name(int index); /* of the functions there are, 0 after the last */
-gv_loop gv_find(const char *name); /* in double-double, and by pieces where these decide: precise.c */
+gv_loop gv_find(const char *name); /* in double-double, and by pieces or one quotient where these decide: precise.c */
 gv_loop gv_find_formula(const char *name); /* in double-double, by the formulas of src/math alone: precise.c */
 gv_loop gv_find_quick(const char *name); /* in double: quick.c */
 

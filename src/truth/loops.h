@@ -9,7 +9,11 @@
 #include "clones.h"
 #include "find.h"
 #ifndef GV_QUICK
+#define GV_HAVE_FMA 1 /* lanes.h: fma on every instruction set, for the same bits */
+#define GV_F64_LANES 1
+#include "../cr/logistic.h"
 #include "../cr/wide.h"
+#undef GV_HAVE_FMA
 #include "blocks.h"
 #endif
 
@@ -54,6 +58,38 @@ GV_PIECEWISE_FUNCTIONS(GV_DEFINE_LOOP_BY_PIECES)
 
 #define GV_TABLE_ROW_BY_PIECES(name, NAME, whole, derivative) {#name, gv_loop_##name##_by_pieces},
 static const gv_named_loop gv_by_pieces[] = {GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
+
+#define GV_WIDE_BLOCK 64
+
+/* By one e^-s and one quotient where these decide (cr/logistic.h), else by the formula */
+GV_INLINE void gv_loop_by_quotient(const gv_logistic_form *f, gv_loop formula, const double *x, gv_value *y, size_t n) {
+    double hi[GV_WIDE_BLOCK], lo[GV_WIDE_BLOCK], loss[GV_WIDE_BLOCK];
+    gv_lanes_powers powers = gv_lanes_powers_of(gv_exp_powers);
+    for (size_t start = 0; start < n; start += GV_WIDE_BLOCK) {
+        size_t count = n - start < GV_WIDE_BLOCK ? n - start : GV_WIDE_BLOCK;
+        for (size_t i = 0; i < count; i++) { /* alone: vectors */
+            gv_lanes_sum v = gv_logistic_wide(f, &powers, x[start + i]);
+            hi[i] = v.hi;
+            lo[i] = v.lo;
+            loss[i] = v.loss;
+        }
+        for (size_t i = 0; i < count; i++) {
+            gv_value *at = y + start + i;
+            *at = gv_logistic_value(hi[i], lo[i], loss[i]);
+            if (!gv_logistic_has(f, x[start + i]) || !gv_wide_decides(*at)) formula(x + start + i, at, 1);
+        }
+    }
+}
+
+#define GV_DEFINE_LOOP_BY_QUOTIENT(name) \
+    GV_CLONES static void gv_loop_##name##_by_quotient(const double *x, gv_value *y, size_t n) { \
+        gv_logistic_form f = gv_logistic_form_of_##name(); \
+        gv_loop_by_quotient(&f, gv_loop_##name, x, y, n); \
+    }
+GV_LOGISTIC_FUNCTIONS(GV_DEFINE_LOOP_BY_QUOTIENT)
+
+#define GV_TABLE_ROW_BY_QUOTIENT(name) {#name, gv_loop_##name##_by_quotient},
+static const gv_named_loop gv_by_quotient[] = {GV_LOGISTIC_FUNCTIONS(GV_TABLE_ROW_BY_QUOTIENT){0, 0}};
 
 GV_BLOCK_FUNCTIONS(GV_DEFINE_BLOCK_LOOP)
 

@@ -7,6 +7,7 @@ gv_loop gv_find_formula(const char *name) { return gv_loop_named(gv_functions, n
 
 gv_loop gv_find(const char *name) {
     gv_loop loop = gv_loop_named(gv_by_pieces, name);
+    if (!loop) loop = gv_loop_named(gv_by_quotient, name);
     if (!loop) loop = gv_loop_named(gv_in_blocks, name);
     return loop ? loop : gv_find_formula(name);
 }

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from gelu_verify.ci.changes import verdicts_of_comparison
+from gelu_verify.ci.changes import cases_of_comparison
 from gelu_verify.cli import main
 from gelu_verify.compare.comparison import ComparedRun, Comparison, ResultComparison
 from gelu_verify.judge.sides import Bits, Change, ChangeWitness
@@ -14,16 +14,16 @@ RUN = ComparedRun("a", "2026-11-22", "gelu-verify run", "default", 0, 1)
 SHOWN = ChangeWitness("0xc406", "0x8790", "0x879f", "0x8790")
 
 
-def change(direction, text, witness=None):
-    return Change(what="error", direction=direction, old=None, new=None, text=text, witness=witness)
+def change(verdict, text, witness=None):
+    return Change(what="error", verdict=verdict, old=None, new=None, text=text, witness=witness)
 
 
-def verdict(status, fail_on, *changes):
+def case(verdict, fail_on, *changes):
     result = ResultComparison(
-        target="k.c:gelu", family="callable", function="gelu", dtype="float16", status=status, old_grade="faithful",
+        target="k.c:gelu", family="callable", function="gelu", dtype="float16", verdict=verdict, old_grade="faithful",
         new_grade="accurate", bits=Bits(9, 2, 9, 2, 3), changes=changes, repeat="again",
     )  # fmt: skip
-    (found,) = verdicts_of_comparison(Comparison(RUN, RUN, (), (result,)), fail_on)
+    (found,) = cases_of_comparison(Comparison(RUN, RUN, (), (result,)), fail_on)
     return found
 
 
@@ -32,7 +32,7 @@ UNKNOWN, OTHER = change("unknown", "other inputs"), change("neither", "other bit
 
 
 @pytest.mark.parametrize(
-    ("status", "fail_on", "changes", "outcome", "reasons"),
+    ("of_rules", "fail_on", "changes", "verdict", "reasons"),
     [
         ("worse", None, [WORSE], "passed", ()),
         ("worse", "worse", [WORSE, OTHER], "failed", ("1 -> 2 ULP",)),
@@ -46,14 +46,14 @@ UNKNOWN, OTHER = change("unknown", "other inputs"), change("neither", "other bit
         ("same", "change", [], "passed", ()),
     ],
 )
-def test_what_a_change_is_to_ci(status, fail_on, changes, outcome, reasons):
-    found = verdict(status, fail_on, *changes)
-    assert (found.outcome, found.reasons) == (outcome, reasons)
+def test_what_a_change_is_to_ci(of_rules, fail_on, changes, verdict, reasons):
+    found = case(of_rules, fail_on, *changes)
+    assert (found.verdict, found.reasons) == (verdict, reasons)
     assert {*found.reasons, *found.notes} >= {each.text for each in changes}
 
 
 def test_both_outputs_are_shown():
-    found = verdict("worse", "worse", WORSE)
+    found = case("worse", "worse", WORSE)
     assert [(each.name, each.bits) for each in found.values] == [
         ("x", "0xc406"), ("old", "0x8790"), ("new", "0x879f"), ("want", "0x8790"),
     ]  # fmt: skip

@@ -7,8 +7,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from gelu_verify.ci.cases import Case
 from gelu_verify.ci.places import place_in, place_of
-from gelu_verify.ci.verdicts import Verdict
 from gelu_verify.cli import main
 from gelu_verify.cli.ci_options import reports_to_ci
 
@@ -45,7 +45,7 @@ def run(name, *args):
     return call("run", f"mine.py:{name}", *options, "--no-own", *args)
 
 
-def outcomes(path):
+def verdicts(path):
     """{name of a test case: what it is, and its message}."""
     found = {}
     for case in ElementTree.parse(path).iter("testcase"):
@@ -57,7 +57,7 @@ def outcomes(path):
 def test_a_run_that_meets_its_limits(home):
     done = run("good", "--max-ulp", "0.5", "--junit", "j.xml", "--sarif", "s.sarif")
     assert done.exit_code == 0, done.output
-    assert outcomes("j.xml") == {"mine.py:good/relu/float16": ("passed", "")}
+    assert verdicts("j.xml") == {"mine.py:good/relu/float16": ("passed", "")}
     assert json.loads((home / "s.sarif").read_text())["runs"][0]["results"] == []
     assert "::error" not in done.output
 
@@ -68,7 +68,7 @@ def test_a_run_over_its_limit(home):
     json.loads(done.stdout)  # annotations are not among the data
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("::error ")]
     assert "file=mine.py,line=8,title=mine.py%3Abad/relu/float16::" in line
-    (tag, message) = outcomes("j.xml")["mine.py:bad/relu/float16"]
+    (tag, message) = verdicts("j.xml")["mine.py:bad/relu/float16"]
     assert tag == "failure"
     assert "more than --max-ulp 2" in message
     (result,) = json.loads((home / "s.sarif").read_text())["runs"][0]["results"]
@@ -78,7 +78,7 @@ def test_a_run_over_its_limit(home):
 def test_what_a_target_raises_is_a_failure_in_one_piece():
     done = run("raises", "--junit", "j.xml", "--github")
     assert done.exit_code == 1
-    (tag, message) = outcomes("j.xml")["mine.py:raises/relu/float16"]
+    (tag, message) = verdicts("j.xml")["mine.py:raises/relu/float16"]
     assert (tag, "\\x1b[31m" in message) == ("failure", True)
     assert sum("::error " in line for line in done.stdout.splitlines()) == 1
 
@@ -88,10 +88,10 @@ def test_what_a_target_raises_is_a_failure_in_one_piece():
 @click.option("--nothing", is_flag=True)
 @reports_to_ci
 def ending(over, nothing, reporter):
-    """A command that ends with one verdict, or with 3 and none."""
+    """A command that ends with one case, or with 3 and none."""
     if nothing:
         reporter.finish([], 3)
-    reporter.finish([Verdict("it", "failed" if over else "passed")], int(over))
+    reporter.finish([Case("it", "failed" if over else "passed")], int(over))
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_a_file_that_cannot_be_written_keeps_the_exit_code(home, given, code):
 
 def test_nothing_at_all_is_no_success():
     assert CliRunner().invoke(ending, ["--nothing", "--junit", "j.xml"]).exit_code == 3
-    assert outcomes("j.xml") == {"gelu-verify ending": ("error", "there is nothing to judge")}
+    assert verdicts("j.xml") == {"gelu-verify ending": ("error", "there is nothing to judge")}
 
 
 def test_an_error_leaves_no_earlier_success(home):
     (home / "j.xml").write_text("an earlier success")
     done = call("run", "mine.py:absent", "--function", "relu", "--junit", "j.xml")
     assert done.exit_code == 2
-    ((name, (tag, message)),) = outcomes("j.xml").items()
+    ((name, (tag, message)),) = verdicts("j.xml").items()
     assert (name, tag) == ("gelu-verify run", "error")
     assert message in done.stderr
 
@@ -140,7 +140,7 @@ def test_a_gate_says_what_each_row_is(home):
     done = call("gate", "kept", "--budgets", "budgets.toml", "--require", "cuda", "--recorded", "none",
                 "--junit", "j.xml", "--github")  # fmt: skip
     assert done.exit_code == 3
-    found = outcomes("j.xml")
+    found = verdicts("j.xml")
     assert found["kernels.silu_exp/silu/float16"] == ("passed", "")
     assert found["cuda"][0] == "error"
     assert "::error file=budgets.toml,line=1,title=cuda::not measured%0A" in done.stdout

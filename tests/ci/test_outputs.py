@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import TESTS
 
+from gelu_verify.ci.cases import VERDICTS, Case, Value, worst_first
 from gelu_verify.ci.github import MOST, REASONS, annotation_lines
 from gelu_verify.ci.junit import junit
 from gelu_verify.ci.outputs import CiOutputs
 from gelu_verify.ci.places import FilePlace
 from gelu_verify.ci.sarif import sarif
 from gelu_verify.ci.summary import LIMIT, summary
-from gelu_verify.ci.verdicts import OUTCOMES, Value, Verdict, worst_first
 from gelu_verify.errors import printable
 
 SCHEMAS = TESTS / "data" / "schemas"
@@ -27,14 +27,14 @@ TITLE = "gelu-verify gate"
 WITNESS = tuple(
     Value.of(name, "float16", bits) for name, bits in (("x", "0xc406"), ("got", "0x879f"), ("want", "0x8790"))
 )
-FAILED = Verdict(
+FAILED = Case(
     "k.c:gelu_f16/gelu/float16", "failed", ("15.2155 ULP =, budget 12", "check monotone fails: at -3"), ("seen",),
     WITNESS, "accurate_range", "within 4 ULP for x >= -1.3.", "gelu-verify run k.c:gelu_f16",
     FilePlace("my code/k.c", 7),
 )  # fmt: skip
-MISSING = Verdict("cuda.gelu/gelu/float32", "not measured", ("no GPU here",))
-PASSED = Verdict("kernels.gelu_cr/gelu/float32", "passed", (), ("better: 0.5 ULP, budget 0.6",), grade="faithful")
-ALL = [PASSED, MISSING, Verdict("torch", "skipped", ("not installed",)), FAILED]
+MISSING = Case("cuda.gelu/gelu/float32", "not measured", ("no GPU here",))
+PASSED = Case("kernels.gelu_cr/gelu/float32", "passed", (), ("better: 0.5 ULP, budget 0.6",), grade="faithful")
+ALL = [PASSED, MISSING, Case("torch", "skipped", ("not installed",)), FAILED]
 NASTY = "\x00\x1b[31m\ud800\ufffe]]>&<\"'|`%0A,:\r\n::error::x\u2028\U0001f600"
 
 
@@ -43,12 +43,12 @@ def texts():
 
 
 @st.composite
-def verdicts(draw):
+def cases(draw):
     lists = st.lists(texts(), max_size=3).map(tuple)
     place = st.none() | st.builds(FilePlace, texts().filter(bool), st.integers(1, 9999))
     grades = st.sampled_from([None, "broken", "faithful"])
     values = st.sampled_from([(), WITNESS])
-    one = st.builds(Verdict, texts(), st.sampled_from(OUTCOMES), lists, lists, values, grades, texts(), texts(), place)
+    one = st.builds(Case, texts(), st.sampled_from(VERDICTS), lists, lists, values, grades, texts(), texts(), place)
     return draw(st.lists(one, max_size=4))
 
 
@@ -80,13 +80,13 @@ def of_sarif():
 
 
 @settings(max_examples=15)
-@given(found=verdicts())
+@given(found=cases())
 def test_junit_is_valid_and_counts_what_it_has(of_junit, found):
     root = of_junit(junit(TITLE, found))
     (suite,) = root
     assert len(suite) == len(found) == int(root.get("tests"))
-    for outcome, element, count in (("failed", "failure", "failures"), ("not measured", "error", "errors")):
-        number = sum(each.outcome == outcome for each in found)
+    for verdict, element, count in (("failed", "failure", "failures"), ("not measured", "error", "errors")):
+        number = sum(each.verdict == verdict for each in found)
         assert len(suite.findall(f"*/{element}")) == number == int(suite.get(count))
     for case, each in zip(suite, found, strict=True):
         assert case.get("name") == printable(each.key)
@@ -113,10 +113,10 @@ def test_the_validators_refuse_what_is_wrong(of_junit, of_sarif):
 
 
 @settings(max_examples=15)
-@given(found=verdicts())
+@given(found=cases())
 def test_sarif_is_valid_and_has_what_did_not_pass(of_sarif, found):
     (run,) = of_sarif(sarif(TITLE, found, 1))["runs"]
-    kept = [each for each in worst_first(found) if each.outcome in ("failed", "not measured")]
+    kept = [each for each in worst_first(found) if each.verdict in ("failed", "not measured")]
     assert [each["properties"].get("key", "") for each in run["results"]] == [printable(each.key) for each in kept]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert all(rules[each["ruleIndex"]] == each["ruleId"] for each in run["results"])
@@ -130,7 +130,7 @@ def test_sarif_points_at_the_code_and_names_the_result(of_sarif):
     assert failed["properties"]["got_hex_float"] == "-0x1.e7cp-14"
     assert (failed["ruleId"], missing["ruleId"]) == ("accuracy", "not-measured")
     assert run["invocations"][0]["exitCode"] == 1
-    other = json.loads(sarif(TITLE, [Verdict(FAILED.key, "failed", ("99 ULP",))], 1))["runs"][0]["results"][0]
+    other = json.loads(sarif(TITLE, [Case(FAILED.key, "failed", ("99 ULP",))], 1))["runs"][0]["results"][0]
     assert other["partialFingerprints"] == failed["partialFingerprints"]
 
 
@@ -146,10 +146,10 @@ def unquoted(listed):
 
 
 @settings(max_examples=15)
-@given(found=verdicts())
+@given(found=cases())
 def test_annotations_are_one_line_each_and_read_back(found):
     lines = [*annotation_lines(TITLE, found)]
-    shown = [each for each in worst_first(found) if each.outcome in ("failed", "not measured")]
+    shown = [each for each in worst_first(found) if each.verdict in ("failed", "not measured")]
     for line, each in zip(lines, shown, strict=True):
         assert len(line.splitlines()) == 1
         properties, message = decoded(line)
@@ -160,7 +160,7 @@ def test_annotations_are_one_line_each_and_read_back(found):
 
 
 def test_long_lists_of_reasons_are_cut_beside_the_code_and_folded_in_the_summary():
-    found = [Verdict("k.c:f/gelu/float32", "failed", tuple(f"{n} ULP" for n in range(30)))]
+    found = [Case("k.c:f/gelu/float32", "failed", tuple(f"{n} ULP" for n in range(30)))]
     (line,) = annotation_lines(TITLE, found)
     assert "0 ULP%0A1 ULP%0A" in line
     assert line.endswith("and 25 more reasons")
@@ -169,15 +169,15 @@ def test_long_lists_of_reasons_are_cut_beside_the_code_and_folded_in_the_summary
 
 
 def test_github_shows_ten_errors_and_the_last_one_counts_the_rest():
-    found = [Verdict(f"{n}/gelu/float32", "failed", (f"{n} ULP",), grade="faithful") for n in range(25)]
-    lines = [*annotation_lines(TITLE, [*found, Verdict("worst", "failed", ("NaN",), grade="broken")])]
+    found = [Case(f"{n}/gelu/float32", "failed", (f"{n} ULP",), grade="faithful") for n in range(25)]
+    lines = [*annotation_lines(TITLE, [*found, Case("worst", "failed", ("NaN",), grade="broken")])]
     assert len(lines) == MOST
     assert decoded(lines[0])[0]["title"] == "worst"
     assert "17 more" in lines[-1]
 
 
 @settings(max_examples=30)
-@given(found=verdicts(), limit=st.integers(0, 4000))
+@given(found=cases(), limit=st.integers(0, 4000))
 def test_a_summary_is_never_longer_than_its_limit(found, limit):
     text = summary(TITLE, found, limit)
     assert len(text.encode()) <= limit
@@ -196,12 +196,12 @@ def test_a_summary_has_grades_changes_and_witnesses():
 
 def test_the_command_in_a_summary_is_code_and_not_a_part_of_the_list_above_it():
     command = "gelu-verify run 'k*.c:f' --call 'f(x) * 2 * 1'"
-    text = summary(TITLE, [Verdict("k.c:f/gelu/float32", "failed", ("it crashed",), repeat=command)])
+    text = summary(TITLE, [Case("k.c:f/gelu/float32", "failed", ("it crashed",), repeat=command)])
     assert f"- it crashed\n\n```\n{command}\n```\n" in text
 
 
 def test_ten_thousand_failures_fit_into_a_summary():
-    found = [Verdict(f"{n}/gelu/float32", "failed", ("x" * 200,)) for n in range(10_000)]
+    found = [Case(f"{n}/gelu/float32", "failed", ("x" * 200,)) for n in range(10_000)]
     text = summary(TITLE, found)
     assert 0.99 * LIMIT < len(text.encode()) <= LIMIT
     assert "are left out: GitHub accepts 1 MiB" in text

@@ -121,9 +121,18 @@ def test_a_library_stands_for_all_of_it():
         (["numpy.gelu_tahn", "float32", "1"], "did you mean 'numpy.gelu_tanh'"),
         (["numpy.gelu_tanh", "float32", "one"], "'one'"),
         (["numpy.gelu_tanh", "float32", "1", "--sead", "1"], "no such option: --sead"),
+        (["numpy.gelu_tanh", "fp32", "1"], "did you mean 'float32'"),
+        (["float32", "numpy.gelu_tanh", "1"], "gelu-verify ask numpy.gelu_tanh float32"),
+        (["numpy.gelu_tanh", "float32"], "X is missing"),
     ],
 )
 def test_what_is_wrong_is_named(words, message):
     done = call(*words)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_a_number_beyond_the_dtype_is_named():
+    done = call("numpy.gelu_tanh", "float32", "1e400", "--json")
+    assert done.stderr == "gelu-verify: 1e400 is beyond the numbers of float32: x is inf\n"
+    assert json.loads(done.stdout)[0]["x"] == "inf"

@@ -16,7 +16,7 @@ from marking import nightly
 from program import PROGRAM
 
 from gelu_verify import targets
-from gelu_verify.cli import main
+from gelu_verify.cli import listing, main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
 from gelu_verify.gate import budgets as gate
 from gelu_verify.inputs.plans import PLANS
@@ -122,6 +122,64 @@ def test_lookup_with_parameters():
     assert found == json.loads(call("lookup", "gelu[mu=1/2]", "float32", "-6.5", "--digits", "20", "--json").stdout)
     beyond = json.loads(call("lookup", "gelu", "float32", "-1", "--param", "sigma=0x1p-40", "--json").stdout)
     assert (beyond["y"], beyond["exact"]) == ("-0", None)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "typed", "note"),
+    [
+        ("float64", "1e400", "1e400 is beyond the numbers of float64: x is inf"),
+        ("float32", "-0x1p2000", "-0x1p2000 is beyond the numbers of float32: x is -inf"),
+        ("float16", "65520", "65520 is beyond the numbers of float16: x is inf"),
+        ("float8_e4m3fn", "1e9", "1e9 is beyond the numbers of float8_e4m3fn: x is NaN"),
+        ("float32", "-1e-400", "-1e-400 is closer to 0 than the numbers of float32: x is -0"),
+        ("float16", "65519", ""),
+        ("float32", "inf", ""),
+        ("float32", "-Infinity", ""),
+        ("float32", "nan", ""),
+        ("float32", "0x7f800000", ""),
+        ("float32", "-0x0.0p+0", ""),
+        ("float32", "0e400", ""),
+    ],
+)
+def test_lookup_says_where_a_number_is_beyond_its_dtype(dtype, typed, note):
+    done = call("lookup", "gelu", dtype, typed, "--json")
+    assert done.stderr == (f"gelu-verify: {note}\n" if note else "")
+    assert done.exit_code == 0
+    json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("lookup", "float32", "gelu", "-6.5"),
+            "float32 is a dtype, and stands second: gelu-verify lookup gelu float32",
+        ),
+        (("lookup", "float32", "gelu"), "gelu-verify lookup gelu float32"),
+        (("lookup", "gelu", "float32"), "X is missing"),
+        (("hardest", "bfloat16", "silu"), "gelu-verify hardest silu bfloat16"),
+        (("keep", "float64", "silu", "1"), "gelu-verify keep silu float64"),
+        (("lookup", "gelu", "half", "1"), "did you mean 'float16'"),
+        (("run", "numpy", "--dtype", "fp16"), "did you mean 'float16'"),
+        (("run", "numpy", "--dtype", "BF16"), "did you mean 'bfloat16'"),
+        (("bench", "gelu", "--dtype", "double"), "did you mean 'float64'"),
+        (("run", "torch.gelu", "--device", "cuda"), "torch.gelu runs on cpu, not on cuda (accepted: torch_cuda)"),
+        (("run", "jax", "--device", "cuda"), "(accepted: jax_cuda)"),
+        (("run", "scipy", "--device", "cuda"), "(accepted: cuda, cupy, jax_cuda, torch_cuda, triton)"),
+    ],
+)
+def test_an_error_says_what_to_type_instead(words, message):
+    done = call(*words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_a_library_that_is_missing_is_named_with_its_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    done = call("run", "scipy", "--in-process", *QUICK)
+    assert done.exit_code == 3
+    assert "scipy was asked for, but scipy is not installed (pip install scipy)" in done.stderr
 
 
 def test_lookup_in_a_rounding_mode():
@@ -502,13 +560,14 @@ def test_a_damaged_run_is_one_clear_line(home, damage):
         assert not (home / "new.toml").exists()
 
 
-def test_list_shows_everything_that_can_be_named():
+def test_list_shows_everything_that_can_be_named(monkeypatch):
     found = json.loads(call("list", "--json").stdout)
     assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
     assert found["kinds"]["model.onnx"].startswith("ONNX model: ")
     assert {"kernels.gelu_erf", "numpy.silu"} <= {target["target"] for target in found["targets"]}
     assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version", "levels"}
     assert {"gelu", "gelu_tanh_grad", "erf"} <= set(found["functions"])
+    monkeypatch.setattr(listing, "_found", lambda: found)  # each search loads every library
     text = call("list").stdout
     assert all(name in text for kind in ("functions", "plans", "checks", "absent") for name in found[kind])
 
@@ -699,3 +758,15 @@ def test_a_log_gets_a_line_a_minute(monkeypatch):
     assert lines.advanced(100) == "40.0 %, 76 minutes left"
     now[0] += 60
     assert lines.advanced(600) == ""
+
+
+def test_gate_without_a_project_says_first_what_it_measures(tmp_path, monkeypatch):
+    def stop(*_args, **_named):
+        raise UsageError("stopped")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gelu_verify.gate.measurements.measure_budgeted", stop)
+    done = call("gate")
+    assert done.stderr.splitlines()[0].endswith(
+        "no project is here: the kernels that come with gelu-verify are measured"
+    )

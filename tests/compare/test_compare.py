@@ -73,8 +73,8 @@ def only(found):
     return result
 
 
-def said(result, direction):
-    return {(change.what, change.where) for change in result.changes if change.direction == direction}
+def said(result, verdict):
+    return {(change.what, change.where) for change in result.changes if change.verdict == verdict}
 
 
 # ---- planted regressions -------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_a_planted_regression_is_worse_and_its_repair_is_better(run_of, name, dt
         what, place = (
             ("check", place) if what == "check" else (None, None)
         )  # the largest error of the part may be another
-    assert found.status in ("worse", "mixed")
+    assert found.verdict in ("worse", "mixed")
     assert said(found, "better") <= {("check", "outlier")}  # what is worse around it no longer lets it stand out
     assert what is None or (what, place) in said(found, "worse")
     assert found.bits.differ or name == "NaN"
@@ -152,7 +152,7 @@ def test_one_changed_input_of_16_bits_is_named_with_both_outputs(run_of):
 def test_a_smaller_maximum_does_not_hide_a_regression_elsewhere(run_of):
     new = run_of(moved(1.5, 2), name="mixed")
     found = only(compare_runs(run_of(base), new))
-    assert found.status == "mixed"
+    assert found.verdict == "mixed"
     assert {("max_ulp", None), ("region", "[-8,-5)")} <= said(found, "better")
     assert ("region", "[1,inf)") in said(found, "worse")
     assert decisive(compare_runs(run_of(base), new), "worse")[0]
@@ -160,7 +160,7 @@ def test_a_smaller_maximum_does_not_hide_a_regression_elsewhere(run_of):
 
 def test_the_same_results_are_the_same(run_of):
     found = only(compare_runs(run_of(base), run_of(base)))
-    assert (found.status, found.changes, found.bits.differ) == ("same", (), 0)
+    assert (found.verdict, found.changes, found.bits.differ) == ("same", (), 0)
 
 
 # ---- what is not known ---------------------------------------------------------------------------
@@ -169,9 +169,9 @@ def test_the_same_results_are_the_same(run_of):
 def test_other_inputs_are_never_the_same_nor_certainly_better(run_of):
     old, new = (run_of(base, "float32", "quick", seed) for seed in (0, 1))
     found = only(compare_runs(old, new))
-    assert found.status == "unknown"
+    assert found.verdict == "unknown"
     assert not found.same_inputs
-    assert {change.direction for change in found.changes} <= {"unknown", "neither"}
+    assert {change.verdict for change in found.changes} <= {"unknown", "neither"}
     assert [each.what for each in compare_runs(old, new).differences] == ["seed"]
 
 
@@ -189,22 +189,22 @@ def test_what_fails_is_worse_and_what_fails_twice_is_not_known(run_of):
 
     failing = run_of(None, name="crash", made=target("gelu", crash))
     found = only(compare_runs(run_of(base), failing))
-    assert found.status == "worse"
+    assert found.verdict == "worse"
     assert said(found, "worse") == {("failure", None), ("grade", None)}
-    assert only(compare_runs(failing, run_of(base))).status == "better"
-    assert only(compare_runs(failing, failing)).status == "unknown"
+    assert only(compare_runs(failing, run_of(base))).verdict == "better"
+    assert only(compare_runs(failing, failing)).verdict == "unknown"
 
 
 def test_a_committed_run_is_compared_as_far_as_it_was_kept(run_of, tmp_path):
     new = run_of(both(moved(1.5, 1)), name="one input")
     committed = verified(read_run(commit(run_of(base), tmp_path)))
     found = only(compare_runs(committed, new))
-    assert found.status == "worse"
+    assert found.verdict == "worse"
     assert found.bits is None
     condensed = verified(read_run(commit(run_of(base), tmp_path, matrix=True)))
     found = only(compare_runs(condensed, new))
-    assert found.status == "worse"  # by its largest error in a region
-    assert only(compare_runs(condensed, run_of(base))).status == "unknown"  # no digest was kept
+    assert found.verdict == "worse"  # by its largest error in a region
+    assert only(compare_runs(condensed, run_of(base))).verdict == "unknown"  # no digest was kept
 
 
 def test_nothing_in_common_is_an_error(run_of, tmp_path):
@@ -223,7 +223,7 @@ def test_a_result_that_is_there_twice_is_refused(run_of):
 def test_another_policy_leaves_it_unknown(run_of):
     run = run_of(base)
     lenient = replace(run, results=[replace(run.results[0], repeat=f"{run.results[0].repeat} --policy formula")])
-    assert only(compare_runs(run, lenient)).status == "unknown"
+    assert only(compare_runs(run, lenient)).verdict == "unknown"
 
 
 # ---- the definition ------------------------------------------------------------------------------
@@ -236,9 +236,9 @@ def test_nan_and_unknown_are_never_the_same(rule):
 
 
 def test_errors_on_other_inputs_are_only_judged_where_every_input_was_tried():
-    def judged(direction, **exact):
+    def judged(verdict, **exact):
         return rules.as_far_as_tried(
-            direction, **{"old_is_exact": False, "new_is_exact": False, **exact}, same_inputs=False
+            verdict, **{"old_is_exact": False, "new_is_exact": False, **exact}, same_inputs=False
         )
 
     assert judged("worse") == judged("better") == "unknown"

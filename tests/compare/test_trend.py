@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from mutants import correct, faulty, moved
 
 from gelu_verify.cli import main
+from gelu_verify.compare.runs import compare_runs
 from gelu_verify.compare.trend import trend
 from gelu_verify.errors import MissingMeasurement
 from gelu_verify.inputs.plans import make_plan
@@ -48,6 +50,9 @@ def test_runs_are_in_order_and_changes_are_told(root):
     (series,) = found.series
     assert [point.run for point in series.points] == [0, 1, 2, 3]
     assert [point.results for point in series.points] == ["first", "same", "changed", "unknown"]
+    pairs = pairwise(runs(root))
+    assert [point.verdict for point in series.points[1:]] == [compare_runs(*pair).results[0].verdict for pair in pairs]
+    assert [point.verdict for point in series.points] == [None, "same", "worse", "unknown"]
     assert [point.elements_per_s for point in series.points] == list(SPEEDS)
     assert series.changes == 2
     with pytest.raises(MissingMeasurement, match="has such a result"):
@@ -56,7 +61,7 @@ def test_runs_are_in_order_and_changes_are_told(root):
 
 def test_without_a_digest_nothing_is_the_same(root):
     first, second, *_ = runs(root)
-    bare = replace(second, results=[replace(second.results[0], bits_sha256=None)])
+    bare = replace(second, results=[replace(second.results[0], bits_sha256=None, buckets=None)])
     assert [point.results for point in trend([first, bare]).series[0].points] == ["first", "unknown"]
 
 

@@ -70,7 +70,7 @@ def test_the_same_target_is_the_same_however_far_a_budget_went(run_of, dtype, co
     assert len(common) < len({*first, *second})
     for runs in ((old, new), (new, old)):
         found = only(compare_runs(*runs))
-        assert (found.status, found.changes, found.bits.differ, found.same_inputs) == ("same", (), 0, False)
+        assert (found.verdict, found.changes, found.bits.differ, found.same_inputs) == ("same", (), 0, False)
         assert (found.both_tried.buckets, found.both_tried.of) == (len(common), len({*first, *second}))
         assert found.both_tried.inputs == found.bits.inputs == sum(first[bucket] for bucket in common)
         assert decisive(compare_runs(*runs), "worse") == ([], [])
@@ -93,10 +93,10 @@ def test_one_float_at_an_input_that_both_tried_is_seen(run_of):
     first, second = of_buckets(old), of_buckets(run_of(20))
     changed = inputs_of(old, lambda bucket: first[bucket] == second[bucket])
     found = only(compare_runs(old, run_of(20, changed)))
-    assert found.status == "worse"
+    assert found.verdict == "worse"
     text = get_format("float32").bits_text(changed)
-    assert any(each.witness and each.witness.x_bits == text for each in found.changes if each.direction == "worse")
-    assert only(compare_runs(run_of(20, changed), old)).status == "better"
+    assert any(each.witness and each.witness.x_bits == text for each in found.changes if each.verdict == "worse")
+    assert only(compare_runs(run_of(20, changed), old)).verdict == "better"
     (series,) = trend([old, run_of(20, changed)]).series
     assert (series.points[1].results, series.changes) == ("changed", 1)
 
@@ -112,7 +112,7 @@ def test_what_only_one_tried_is_said_to_be_outside(run_of, tmp_path):
     new = run_of(20, changed)
     assert of_buckets(new)[bucket] == 65536
     found = only(compare_runs(old, new))
-    assert found.status == "same"
+    assert found.verdict == "same"
     assert f"{new.results[0].max_ulp:.6g} ULP at {fmt.bits_text(changed)}" in found.both_tried.outside
     said = CliRunner().invoke(main, ["compare", str(old.path), str(new.path), "--fail-on", "worse"])
     assert said.exit_code == 0, said.output
@@ -122,7 +122,7 @@ def test_what_only_one_tried_is_said_to_be_outside(run_of, tmp_path):
 def test_inputs_that_are_not_those_of_the_plan_are_not_compared(run_of):
     """Another seed, or digests that are not those of the plan: only whole buckets are certain."""
     old, new = run_of(3), run_of(20)
-    assert only(compare_runs(old, run_of(3, seed=1))).status == "unknown"
+    assert only(compare_runs(old, run_of(3, seed=1))).verdict == "unknown"
     forged = replace(new, results=[replace(new.results[0], inputs_sha256="0" * 64)])
     both = only(compare_runs(old, forged)).both_tried
     whole = {bucket for bucket, n in of_buckets(old).items() if n == 65536}

@@ -17,8 +17,8 @@ from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate import budgets as gate
 from gelu_verify.gate.changes import changes as changes_of
-from gelu_verify.gate.compliance import Compliance, compliance, required
 from gelu_verify.gate.measurements import measure_budgeted
+from gelu_verify.gate.verdicts import RowVerdict, required, verdicts
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure.jobs import find_jobs
@@ -52,7 +52,7 @@ def budgets():
 
 
 def verdict(budgets, machine=MACHINE, **changes):
-    (found,) = compliance([result(**changes)], machine, budgets)
+    (found,) = verdicts([result(**changes)], machine, budgets)
     return found
 
 
@@ -71,7 +71,7 @@ def test_what_was_executed_on_the_cpu_is_no_measurement_of_a_gpu():
     """Whatever family it says that it is."""
     on_ptx = result(family="cuda", target="cuda.gelu_cr", executed="ptx on CPU, sm_90, nvcc 13.0.88")
     (missing,) = required(["cuda"], [on_ptx, result()], {})
-    assert (missing.outcome, missing.reasons) == (
+    assert (missing.verdict, missing.reasons) == (
         "missing",
         ("required, but not measured and not recorded: not in this run",),
     )
@@ -100,7 +100,7 @@ def test_limits_at_decimal_numbers():
 
 def test_what_was_measured_passes_its_own_budget(budgets):
     found = verdict(budgets)
-    assert (found.outcome, found.reasons, found.notes) == ("ok", (), ())
+    assert (found.verdict, found.reasons, found.notes) == ("ok", (), ())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_was_measured_passes_its_own_budget(budgets):
 )
 def test_worse_is_over_budget(budgets, changes, reason):
     found = verdict(budgets, **changes)
-    assert found.outcome == "over"
+    assert found.verdict == "over"
     assert reason in " ".join(found.reasons)
 
 
@@ -125,38 +125,38 @@ def test_the_witness_is_the_input_that_shows_it(budgets):
 
 
 def test_a_row_that_was_not_measured_is_missing(budgets):
-    (found,) = compliance([result(dtype="float64")], MACHINE, budgets)
-    assert (found.key, found.outcome) == (KEY, "missing")
+    (found,) = verdicts([result(dtype="float64")], MACHINE, budgets)
+    assert (found.key, found.verdict) == (KEY, "missing")
 
 
 @pytest.mark.parametrize("changes", [{"n": 4096}, {"n": 200000}])
 def test_a_thinner_measurement_is_missing(budgets, changes):
-    assert verdict(budgets, **changes).outcome == "missing"
+    assert verdict(budgets, **changes).verdict == "missing"
 
 
 def test_exhaustive_budgets_need_an_exhaustive_run():
     budgets = gate.make_budgets([result(bound="=", n=65536)], MACHINE, "2026-11-21")
-    assert verdict(budgets, bound=">=", n=65536).outcome == "missing"
-    assert verdict(budgets, bound="=", n=65536).outcome == "ok"
+    assert verdict(budgets, bound=">=", n=65536).verdict == "missing"
+    assert verdict(budgets, bound="=", n=65536).verdict == "ok"
 
 
 def test_the_limit_is_exact_only_where_it_was_measured(budgets):
-    assert verdict(budgets, OTHER_MACHINE, max_ulp=5.2).outcome == "ok"
-    assert verdict(budgets, OTHER_MACHINE, max_ulp=5.3).outcome == "over"
-    assert verdict(budgets, seed=7, max_ulp=5.2).outcome == "ok"  # other inputs
-    assert verdict(budgets, seed=7, max_ulp=5.3).outcome == "over"
+    assert verdict(budgets, OTHER_MACHINE, max_ulp=5.2).verdict == "ok"
+    assert verdict(budgets, OTHER_MACHINE, max_ulp=5.3).verdict == "over"
+    assert verdict(budgets, seed=7, max_ulp=5.2).verdict == "ok"  # other inputs
+    assert verdict(budgets, seed=7, max_ulp=5.3).verdict == "over"
     wide = gate.make_budgets([result(max_ulp=1000.0)], MACHINE, "2026-11-21")
-    assert verdict(wide, OTHER_MACHINE, max_ulp=1250.0).outcome == "ok"
-    assert verdict(wide, OTHER_MACHINE, max_ulp=1251.0).outcome == "over"
+    assert verdict(wide, OTHER_MACHINE, max_ulp=1250.0).verdict == "ok"
+    assert verdict(wide, OTHER_MACHINE, max_ulp=1251.0).verdict == "over"
 
 
 def test_last_bit_checks_may_fail_elsewhere_with_a_note(budgets):
     fails = {"checks": {"monotone": "fail", "minus_infinity": "fail"}}
-    assert verdict(budgets, **fails).outcome == "over"
+    assert verdict(budgets, **fails).verdict == "over"
     elsewhere = verdict(budgets, OTHER_MACHINE, **fails)
-    assert elsewhere.outcome == "ok"
+    assert elsewhere.verdict == "ok"
     assert "monotone" in elsewhere.notes[0]
-    assert verdict(budgets, OTHER_MACHINE, checks={"nan": "fail"}).outcome == "over"
+    assert verdict(budgets, OTHER_MACHINE, checks={"nan": "fail"}).verdict == "over"
 
 
 def test_a_check_that_passes_now_is_reported(budgets):
@@ -252,14 +252,14 @@ def right(x, bits):
 
 
 def judged(budgets, result, machine=MANIFESTED):
-    (found,) = compliance([result], machine, budgets)
+    (found,) = verdicts([result], machine, budgets)
     return found
 
 
 def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, honest):
-    assert judged(measured_budgets, honest) == Compliance(honest.key, "ok", record=honest)
-    assert judged(measured_budgets, honest, OTHER_MACHINE).outcome == "ok"
-    assert judged(measured_budgets, kernel(seed=5)).outcome == "ok"
+    assert judged(measured_budgets, honest) == RowVerdict(honest.key, "ok", record=honest)
+    assert judged(measured_budgets, honest, OTHER_MACHINE).verdict == "ok"
+    assert judged(measured_budgets, kernel(seed=5)).verdict == "ok"
 
 
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
@@ -270,7 +270,7 @@ def test_an_error_below_the_largest_of_all_is_seen_where_it_is(measured_budgets,
     worse = kernel(lambda x, bits: np.where((x > lower) & (x < upper), bits + 1678, bits))
     assert worse.max_ulp <= measured_budgets.rows[worse.key].max_ulp
     found = judged(measured_budgets, worse, machine)
-    assert found.outcome == "over"
+    assert found.verdict == "over"
     assert any(f"ULP in {part}, budget" in reason for reason in found.reasons)
     x = to_float64(get_format("float32"), np.array([int(found.witness["x_bits"], 16)], np.uint32))[0]
     assert lower < x < upper
@@ -281,7 +281,7 @@ def test_a_region_that_has_large_errors_hides_no_others_in_it(measured_budgets, 
     found = judged(
         measured_budgets, kernel(lambda x, bits: np.where((x > -40) & (x < -39), bits + 1000, bits)), machine
     )
-    assert found.outcome == "over"
+    assert found.verdict == "over"
     assert any("ULP in (-64,-32], budget" in reason for reason in found.reasons)
 
 
@@ -289,7 +289,7 @@ def test_fewer_right_results_are_seen_below_every_largest_error(measured_budgets
     one_float = kernel(lambda x, bits: np.where((x > -4.9) & (x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits))
     assert [part.max_ulp for part in one_float.regions] == [part.max_ulp for part in honest.regions]
     found = judged(measured_budgets, one_float)
-    assert (found.outcome, "correctly rounded, budget" in " ".join(found.reasons)) == ("over", True)
+    assert (found.verdict, "correctly rounded, budget" in " ".join(found.reasons)) == ("over", True)
 
 
 def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(measured_budgets):
@@ -304,36 +304,36 @@ def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(me
         ("other results than the budget's run, with the same libm and inputs",),
     )
     assert judged(measured_budgets, changed, OTHER_MACHINE).notes == ()
-    (strict,) = compliance([changed], MANIFESTED, measured_budgets, unchanged=True)
-    assert (strict.outcome, strict.reasons) == ("over", found.notes)
-    (elsewhere,) = compliance([changed], OTHER_MACHINE, measured_budgets, unchanged=True)
-    assert elsewhere.outcome == "missing"
+    (strict,) = verdicts([changed], MANIFESTED, measured_budgets, unchanged=True)
+    assert (strict.verdict, strict.reasons) == ("over", found.notes)
+    (elsewhere,) = verdicts([changed], OTHER_MACHINE, measured_budgets, unchanged=True)
+    assert elsewhere.verdict == "missing"
 
 
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
 def test_results_that_are_all_correctly_rounded_must_not_change(machine):
     budgets = gate.make_budgets([kernel(right)], MANIFESTED, "2026-11-22")
-    assert judged(budgets, kernel(right), machine).outcome == "ok"
+    assert judged(budgets, kernel(right), machine).verdict == "ok"
     one = kernel(lambda x, bits: np.where(x == 1, right(x, bits) ^ 1, right(x, bits)))
     found = judged(budgets, one, machine)
-    assert found.outcome == "over"
+    assert found.verdict == "over"
     assert "262,143 of 262,144 results correctly rounded, budget 262,144 of 262,144" in " ".join(found.reasons)
 
 
 @pytest.mark.parametrize("key", ["max_ulp", "p99_ulp"])
 def test_nan_is_within_no_limit(measured_budgets, honest, key):
-    assert judged(measured_budgets, replace(honest, **{key: math.nan})).outcome == "missing"
+    assert judged(measured_budgets, replace(honest, **{key: math.nan})).verdict == "missing"
 
 
 def test_nan_in_a_part_is_within_no_limit(measured_budgets, honest):
     for kind in ("regions", "intervals"):
         parts = [replace(part, max_ulp=math.nan) for part in getattr(honest, kind)]
-        assert judged(measured_budgets, replace(honest, **{kind: parts})).outcome == "missing"
+        assert judged(measured_budgets, replace(honest, **{kind: parts})).verdict == "missing"
 
 
 def test_a_result_without_intervals_is_missing(measured_budgets, honest):
     old = replace(honest, intervals=None, bits_sha256=None)
-    assert judged(measured_budgets, old).outcome == "missing"
+    assert judged(measured_budgets, old).verdict == "missing"
 
 
 @pytest.mark.parametrize(
@@ -402,7 +402,7 @@ def test_another_choice_of_inputs_under_the_same_name_is_another_measurement(mea
     """A plan may change from version to version: that accuses no kernel."""
     elsewhere = replace(kernel(seed=3), seed=0)
     assert elsewhere.n == measured_budgets.rows[elsewhere.key].n
-    assert judged(measured_budgets, elsewhere).outcome == "ok"
+    assert judged(measured_budgets, elsewhere).verdict == "ok"
     assert judged(measured_budgets, elsewhere).notes == ()
 
 
@@ -425,9 +425,9 @@ def graded():
 
 
 def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
-    assert verdict(graded, grade="accurate").outcome == verdict(graded, grade="faithful").outcome == "ok"
+    assert verdict(graded, grade="accurate").verdict == verdict(graded, grade="faithful").verdict == "ok"
     found = verdict(graded, grade="absolute", sentence="worse.")
-    assert (found.outcome, found.reasons) == ("over", ("accurate in absolute error only, budget accurate: worse.",))
+    assert (found.verdict, found.reasons) == ("over", ("accurate in absolute error only, budget accurate: worse.",))
     path = tmp_path / "budgets.toml"
     path.write_text(gate.budgets_text(graded, "again"))
     assert gate.read_budgets(path) == graded
@@ -435,13 +435,13 @@ def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
 
 def test_on_another_machine_a_worse_grade_is_a_note_unless_it_is_broken(graded):
     found = verdict(graded, OTHER_MACHINE, grade="absolute", sentence="worse.")
-    assert (found.outcome, found.notes) == ("ok", ("accurate in absolute error only, budget accurate: worse.",))
-    assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").outcome == "over"
+    assert (found.verdict, found.notes) == ("ok", ("accurate in absolute error only, budget accurate: worse.",))
+    assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").verdict == "over"
 
 
 def test_a_result_without_a_grade_is_not_measured_where_the_budget_has_one(budgets, graded):
-    assert verdict(graded).outcome == "missing"
-    assert verdict(budgets, grade="broken").outcome == "ok"  # a row of an earlier version has none
+    assert verdict(graded).verdict == "missing"
+    assert verdict(budgets, grade="broken").verdict == "ok"  # a row of an earlier version has none
 
 
 def test_a_worse_grade_is_a_looser_budget(budgets, graded):

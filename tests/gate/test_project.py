@@ -11,8 +11,8 @@ from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate import measurements
 from gelu_verify.gate.budgets import budgets_text, make_budgets, merged, read_budgets, write_budgets
-from gelu_verify.gate.compliance import compliance
 from gelu_verify.gate.project import find_project, read_project
+from gelu_verify.gate.verdicts import verdicts
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
@@ -257,19 +257,19 @@ def test_rows_of_a_library_hold_for_its_release_and_level_only(library, tmp_path
     made = make_budgets([library], MACHINE, "2026-11-22")
     assert list(made.rows) == ["torch.silu/silu/float16 (torch 1, avx2)"]
 
-    def outcome(budgets, record=library, machine=MACHINE):
-        (found,) = compliance([record], machine, budgets)
-        return found.outcome, " ".join(found.reasons)
+    def verdict(budgets, record=library, machine=MACHINE):
+        (found,) = verdicts([record], machine, budgets)
+        return found.verdict, " ".join(found.reasons)
 
-    assert outcome(made) == ("ok", "")
+    assert verdict(made) == ("ok", "")
     later = replace(library, version="2")
     none = "has no budget for torch 2 at avx2, only for torch 1 at avx2: `gelu-verify budget` makes one"
-    assert outcome(made, later) == ("missing", none)
+    assert verdict(made, later) == ("missing", none)
     wider = {**MACHINE, "isa": ["avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"]}
-    assert outcome(made, machine=wider)[0] == "missing"
+    assert verdict(made, machine=wider)[0] == "missing"
     both = merged(made, make_budgets([later], {**MACHINE, "libm": "musl"}, "2026-11-23"))
     assert list(both.rows) == ["torch.silu/silu/float16 (torch 1, avx2)", "torch.silu/silu/float16 (torch 2, avx2)"]
-    assert outcome(both)[0] == outcome(both, later)[0] == "ok"
+    assert verdict(both)[0] == verdict(both, later)[0] == "ok"
     assert both.conditions.libm == "musl"
     assert both.of(library.key)[0].conditions.libm == "glibc 2.36"
     write_budgets(tmp_path / "b.toml", both, "x")
@@ -291,10 +291,10 @@ def test_a_special_value_that_is_wrong_may_not_become_wrong_in_another_way(libra
         return replace(record, findings={**library.findings, "minus_infinity": finding})
 
     made = make_budgets([failing("0x7e00")], MACHINE, "2026-11-22", lambda *_: "NaN as in PyTorch")
-    assert compliance([failing("0xfe01")], MACHINE, made)[0].outcome == "ok"  # another NaN
-    (found,) = compliance([failing("0xc000")], MACHINE, made)
+    assert verdicts([failing("0xfe01")], MACHINE, made)[0].verdict == "ok"  # another NaN
+    (found,) = verdicts([failing("0xc000")], MACHINE, made)
     told = "check minus_infinity gives -2, and gave NaN before: wrong"
-    assert (found.outcome, found.reasons) == ("over", (told,))
+    assert (found.verdict, found.reasons) == ("over", (told,))
 
 
 def test_another_compiler_has_headroom_and_other_flags_have_none(library):
@@ -303,9 +303,9 @@ def test_another_compiler_has_headroom_and_other_flags_have_none(library):
         return replace(library, family="callable", target="k.c:f", version=version, max_ulp=ulp)
 
     made = make_budgets([built("cc (Debian 12, x) 12", "-O2", 3.0)], MACHINE, "2026-11-22", lambda *_: "x")
-    (over,) = compliance([built("cc (Debian 12, x) 12", "-O2 -ffast-math", 3.5)], MACHINE, made)
-    (within,) = compliance([built("clang 19", "-O2", 3.5)], MACHINE, made)
-    assert (over.outcome, within.outcome) == ("over", "ok")
+    (over,) = verdicts([built("cc (Debian 12, x) 12", "-O2 -ffast-math", 3.5)], MACHINE, made)
+    (within,) = verdicts([built("clang 19", "-O2", 3.5)], MACHINE, made)
+    assert (over.verdict, within.verdict) == ("over", "ok")
     assert within.notes[-1] == "compiled by clang 19, the budget by cc (Debian 12, x) 12: headroom applies"
 
 

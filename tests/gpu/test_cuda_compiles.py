@@ -138,7 +138,7 @@ def test_why_there_is_no_device(monkeypatch, answers, reason):
 def test_without_pycuda(monkeypatch):
     monkeypatch.setitem(sys.modules, "pycuda", None)
     monkeypatch.delitem(sys.modules, "pycuda.driver", raising=False)
-    with pytest.raises(TargetUnavailable, match=r"^pycuda is not installed$"):
+    with pytest.raises(TargetUnavailable, match=r"^pycuda is not installed \(pip install 'gelu-verify\[gpu\]'\)$"):
         cuda.Device()
 
 
@@ -175,7 +175,7 @@ def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
 
 def test_the_family_says_why_it_is_absent():
     found, absent = targets.find(["cuda"])
-    assert found or absent["cuda"] in ("pycuda is not installed", "no CUDA device")
+    assert found or absent["cuda"] in ("pycuda is not installed (pip install 'gelu-verify[gpu]')", "no CUDA device")
 
 
 def test_the_release_of_a_run_is_that_of_the_compiler_that_compiles(monkeypatch, tmp_path):

@@ -11,9 +11,9 @@ from random_kernels import random_kernel
 from gelu_verify.compare.runs import compare_runs
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate.budgets import make_budgets
-from gelu_verify.gate.compliance import compliance
+from gelu_verify.gate.verdicts import verdicts
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.judge.rules import RULES, direction_of
+from gelu_verify.judge.rules import RULES, verdict_of_measure
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.runs.store import read_run, write_run
 from gelu_verify.truth.values import reference_bits
@@ -44,7 +44,7 @@ def compared(old, new):
 
 def gated(old, new):
     """What the gate says of a run, held against the budget that another one makes."""
-    (found,) = compliance(new.results, MACHINE, make_budgets(old.results, MACHINE, "2026-11-23"))
+    (found,) = verdicts(new.results, MACHINE, make_budgets(old.results, MACHINE, "2026-11-23"))
     return found
 
 
@@ -61,8 +61,8 @@ def test_where_every_changed_output_is_nearer_the_truth_compare_and_gate_agree(s
     old, new = (stored(off(kept)) for kept in (-3, -1))
     assert abs(new.results[0].mean_ulp) > 2 * abs(old.results[0].mean_ulp)
     found = compared(old, new)
-    assert (found.status, gated(old, new).outcome) == ("better", "ok"), (found.changes, gated(old, new).reasons)
-    assert (compared(new, old).status, gated(new, old).outcome) == ("worse", "over")
+    assert (found.verdict, gated(old, new).verdict) == ("better", "ok"), (found.changes, gated(old, new).reasons)
+    assert (compared(new, old).verdict, gated(new, old).verdict) == ("worse", "over")
 
 
 def repaired(kernel, rng):
@@ -84,11 +84,11 @@ def test_compare_and_gate_never_contradict_each_other(stored, seed):
     for old in runs:
         for new in runs:
             found, row = compared(old, new), gated(old, new)
-            told = found.status, [change.text for change in found.changes], row.reasons
-            assert row.outcome != "over" or found.status in ("worse", "mixed"), told
-            assert found.status not in ("better", "same") or row.outcome == "ok", told
-            back = {(change.what, change.where, change.direction) for change in compared(new, old).changes}
-            assert back == {(c.what, c.where, REVERSED.get(c.direction, c.direction)) for c in found.changes}, told
+            told = found.verdict, [change.text for change in found.changes], row.reasons
+            assert row.verdict != "over" or found.verdict in ("worse", "mixed"), told
+            assert found.verdict not in ("better", "same") or row.verdict == "ok", told
+            back = {(change.what, change.where, change.verdict) for change in compared(new, old).changes}
+            assert back == {(c.what, c.where, REVERSED.get(c.verdict, c.verdict)) for c in found.changes}, told
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.measure])
@@ -96,8 +96,8 @@ def test_a_limit_with_headroom_is_no_tighter_than_one_without(name):
     measure = RULES[name].measure
     for old in (-20.0, -0.5, 0.0, 0.25, 0.5, 3.0, 1e7):
         for new in (-18.5, 0.0, 0.3, 0.6, 3.0, 4.0, 1.2e7):
-            elsewhere = direction_of(measure, old, new, "headroom", 16)
+            elsewhere = verdict_of_measure(measure, old, new, "headroom", 16)
             assert elsewhere in (None, "worse")
             if name != "zero_from" or old <= 0:
-                assert elsewhere is None or direction_of(measure, old, new, "known", 16) == "worse"
-            assert direction_of(measure, old, old, "none", 16) is None
+                assert elsewhere is None or verdict_of_measure(measure, old, new, "known", 16) == "worse"
+            assert verdict_of_measure(measure, old, old, "none", 16) is None

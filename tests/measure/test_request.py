@@ -46,7 +46,7 @@ NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 
 # options of `run` that say nothing about what is measured
 _OF_THE_COMMAND = (
-    *("out", "record", "min_grade", "fail_on", "strict", "no_own", "details", "as_json"),
+    *("out", "record", "min_grade", "fail_on", "strict", "own", "details", "as_json"),
     *("junit", "sarif", "github"),
     *("chunks", "executor_name", "item_seconds", "tls_ca", "tls_cert", "tls_key", "dashboard"),
 )

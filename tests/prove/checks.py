@@ -53,8 +53,6 @@ def piece_source(fma: bool, root: Path = ROOT) -> Source:
     text = """typedef struct { double per_unit, q_loss; int derivative, count, wide; double whole; } gv_piecewise;
 #define GV_CR_PIECEWISE_H
 #define GV_PIECEWISE_FUNCTIONS(F)
-#define GV_GAUSSIAN_FUNCTIONS(F)
-#define GV_LOGISTIC_FUNCTIONS(F)
 #include "cr/float64.h"
 """
     return Source(text, root=root, macros={"GV_HAVE_FMA": str(int(fma)), "GV_F64_LANES": "1"})

@@ -167,22 +167,20 @@ PIECE = {
 }
 R_OF_PARTS = "(by.first + by.second)"
 P_OF_R = (
-    f"gv_lanes_madd(({R_OF_PARTS} * {R_OF_PARTS}), gv_tail_polynomial({R_OF_PARTS}, ({R_OF_PARTS} * {R_OF_PARTS})), "
-    "by.second)"
+    f"gv_lanes_madd(({R_OF_PARTS} * {R_OF_PARTS}), "
+    f"gv_lanes_exp_polynomial({R_OF_PARTS}, ({R_OF_PARTS} * {R_OF_PARTS})), by.second)"
 )
 E_HI = f"gv_lanes_madd(by.power, (by.first + {P_OF_R}), by.power)"
 ONE, SUM_HI = "gv_lanes_all(1.0)", "(gv_lanes_all(1.0) + e.hi)"
 Y = "(x * sum.inverse)"
-Y_REST = f"gv_lanes_madd(-{Y}, sum.lo, gv_lanes_madd(-{Y}, sum.hi, x))"
-Y_LOSS = f"gv_logistic_loss(gv_lanes_abs({Y}))"
-Q_LO = f"(gv_lanes_madd(-sum.inverse, sum.lo, gv_lanes_madd(-sum.inverse, sum.hi, {ONE})) * sum.inverse)"
+Q_LO = f"(gv_logistic_rest({ONE}, sum.inverse, sum) * sum.inverse)"
 ONE_LESS_Q = f"gv_lanes_fast_two_sum({ONE}, -sum.inverse)"
 M_HI = f"gv_lanes_product(w.hi, {ONE_LESS_Q}.hi)"
 M_LO = f"gv_lanes_madd(w.hi, ({ONE_LESS_Q}.lo - {Q_LO}), {M_HI}.lo)"
 FACTOR = f"gv_lanes_fast_two_sum({ONE}, {M_HI}.hi)"
 SLOPE = f"gv_lanes_product(sum.inverse, {FACTOR}.hi)"
 SLOPE_LO = f"gv_lanes_madd(sum.inverse, ({FACTOR}.lo + {M_LO}), gv_lanes_madd({Q_LO}, {FACTOR}.hi, {SLOPE}.lo))"
-SLOPE_LOSS = f"gv_logistic_loss(gv_lanes_madd(gv_lanes_abs({M_HI}.hi), sum.inverse, sum.inverse))"
+SLOPE_LOSS = f"gv_logistic_loss(gv_lanes_madd(gv_lanes_abs({M_HI}.hi), sum.inverse, sum.inverse), relative)"
 SQUARE = "gv_lanes_product(x, x)"
 BY_SQUARE = f"gv_lanes_product(gv_lanes_all(m.hi), {SQUARE}.hi)"
 K_SUM = f"(gv_lanes_all(k.hi) + {BY_SQUARE}.hi)"
@@ -192,15 +190,39 @@ BY_SQUARE_LO = (
     f"gv_lanes_madd(gv_lanes_all(m.hi), {SQUARE}.lo, gv_lanes_madd(gv_lanes_all(m.lo), {SQUARE}.hi, {BY_SQUARE}.lo))"
 )
 BY_K = "gv_lanes_product(gv_lanes_all(gv_1_702.hi), x)"
+BY_STEPS = "gv_lanes_product(i, gv_lanes_all((2.0 * gv_ln2_64.hi)))"
+POWERED = "gv_lanes_fast_two_sum(power, gv_lanes_product(power, p.hi).hi)"
+C_AND_P = "gv_lanes_fast_two_sum(gv_lanes_all(c.hi), p.hi)"
+TERMS = "gv_lanes_pair_make(gv_lanes_exp_rest(r.hi), gv_lanes_all(0.0))"
+for _n in (4, 3, 2):
+    TERMS = f"gv_lanes_horner({TERMS}, gv_exp_coefficient[{_n}], r.hi)"
+EXP_REST = "gv_lanes_all(gv_exp_coefficient[10].hi)"
+for _n in (9, 8, 7, 6, 5):
+    EXP_REST = f"gv_lanes_madd({EXP_REST}, h, gv_lanes_all(gv_exp_coefficient[{_n}].hi))"
+R_SUM = f"gv_lanes_fast_two_sum(r.hi, gv_lanes_product({TERMS}.hi, r.hi).hi)"
+REMAINDER = {
+    True: "gv_lanes_madd(a, b, c)",
+    False: "((c + gv_lanes_product(a, b).hi) + gv_lanes_product(a, b).lo)",
+}
 LOGISTIC = {
     "gv_logistic_exp": f"gv_lanes_pair_make({E_HI}, gv_lanes_madd(by.power, {P_OF_R}, "
-    f"gv_lanes_madd(by.power, by.first, (by.power - {E_HI}))))",
+    f"gv_lanes_remainder(by.power, by.first, (by.power - {E_HI}))))",
+    "gv_logistic_wide_rest": f"gv_lanes_two_sum(({BY_STEPS}.hi - s.hi), (({BY_STEPS}.lo - s.lo) + "
+    "gv_lanes_madd(i, gv_lanes_all((2.0 * gv_ln2_64.lo)), off)))",
+    "gv_logistic_scaled": f"gv_lanes_pair_make({POWERED}.hi, ({POWERED}.lo + gv_lanes_madd(power, p.lo, "
+    "gv_lanes_product(power, p.hi).lo)))",
+    "gv_lanes_horner": f"gv_lanes_pair_make(gv_lanes_product({C_AND_P}.hi, h).hi, gv_lanes_madd(({C_AND_P}.lo + "
+    f"(p.lo + gv_lanes_all(c.lo))), h, gv_lanes_product({C_AND_P}.hi, h).lo))",
+    "gv_lanes_exp_rest": f"({EXP_REST} * h)",
+    "gv_lanes_expm1": f"gv_lanes_pair_make({R_SUM}.hi, (({R_SUM}.lo + gv_lanes_madd({TERMS}.lo, r.hi, "
+    f"gv_lanes_product({TERMS}.hi, r.hi).lo)) + gv_lanes_madd(r.lo, {R_SUM}.hi, r.lo)))",
+    "gv_lanes_two_sum": "gv_lanes_pair_make((a + b), ((a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))))",
+    "gv_logistic_rest": "gv_lanes_madd(-y, sum.lo, gv_lanes_remainder(-y, sum.hi, x))",
     "gv_logistic_divisor": f"{{{SUM_HI}, (((gv_lanes_max({ONE}, e.hi) - {SUM_HI}) + gv_lanes_min({ONE}, e.hi)) "
     f"+ e.lo), ({ONE} / {SUM_HI})}}",
-    "gv_logistic_function": f"{{({Y} + gv_lanes_madd({Y_REST}, sum.inverse, {Y_LOSS})), "
-    f"({Y} + gv_lanes_madd({Y_REST}, sum.inverse, -{Y_LOSS}))}}",
-    "gv_logistic_derivative": f"{{({SLOPE}.hi + ({SLOPE_LO} + {SLOPE_LOSS})), "
-    f"({SLOPE}.hi + ({SLOPE_LO} - {SLOPE_LOSS}))}}",
+    "gv_logistic_function": f"{{{Y}, (gv_logistic_rest(x, {Y}, sum) * sum.inverse), "
+    f"gv_logistic_loss(gv_lanes_abs({Y}), relative)}}",
+    "gv_logistic_derivative": f"{{{SLOPE}.hi, {SLOPE_LO}, {SLOPE_LOSS}}}",
     "gv_logistic_slope_sigmoid": f"gv_lanes_pair_make({BY_K}.hi, "
     f"gv_lanes_madd(gv_lanes_all(gv_1_702.lo), x, {BY_K}.lo))",
     "gv_logistic_cubic": f"gv_lanes_pair_make(gv_lanes_product(x, {K_SUM}).hi, gv_lanes_madd(x, ({K_LOST} + "

@@ -25,7 +25,7 @@ REST = arb(2) ** -88  # all that follows e^-s: fewer than 2^10 roundings of low 
 
 def coefficients(root: Path) -> list[float]:
     """Of r^2 P(r), as the header has them: each beside its 1/n!."""
-    text = (root / "src" / "cr" / "tail.h").read_text()
+    text = (root / "src" / "cr" / "exp_lanes.h").read_text()
     found = {int(n): float.fromhex(c) for c, n in re.findall(r"(0x1\.[0-9a-f]+p-\d+) /\* 1/(\d+) \*/", text)}
     return [0.0, 0.0, 0.5, *(found[math.factorial(n)] for n in range(3, 8))]
 

@@ -11,14 +11,15 @@ from synthetic_runs import result
 
 from gelu_verify.cli import main
 from gelu_verify.formats import FORMATS
-from gelu_verify.records import parts, schema
+from gelu_verify.records import manifest, parts, schema
 from gelu_verify.records.grades import GRADED
 from gelu_verify.records.result import Record
 from gelu_verify.records.rules import rules_of
 from gelu_verify.records.serialize import bare_type, from_json, keys_of, record_from_json, to_json, without_none
 from gelu_verify.runs.store import MANIFEST, read_run, sealed
 
-KINDS = [Record, *(kind for kind in vars(parts).values() if dataclasses.is_dataclass(kind))]
+DECLARED = {**vars(parts), **vars(manifest), "Record": Record}
+KINDS = [kind for kind in DECLARED.values() if dataclasses.is_dataclass(kind)]
 STORED = [
     *(TESTS / "data").rglob(MANIFEST),
     *(ROOT / "data" / "runs").rglob(MANIFEST),

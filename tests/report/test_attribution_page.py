@@ -17,8 +17,7 @@ from gelu_verify.formats import DTYPES
 from gelu_verify.report import write_report
 from gelu_verify.report.attribution_page import curve_frame, headline, render, write_attribution
 from gelu_verify.report.axis import octaves_of
-from gelu_verify.report.notebook import HEIGHT, y_of
-from gelu_verify.show.chart import octave_ticks
+from gelu_verify.show.chart import Axis, Chart, octave_ticks, octaves
 from gelu_verify.targets import select
 from gelu_verify.verification import verify
 
@@ -41,10 +40,8 @@ def files(found, tmp_path_factory):
 
 
 def test_heights_of_a_log_axis():
-    values = np.array([0.0, 0.5, 1.0, 4.0, 1e9, np.nan])
-    heights = y_of(values, (-1, 2))
-    assert heights[:5].tolist() == pytest.approx([HEIGHT, HEIGHT, HEIGHT * 2 / 3, 0, 0])
-    assert math.isnan(heights[5])
+    chart = Chart(title="", x=Axis((0, 1)), y=octaves((-1, 2)), height=90, top=0, bottom=0)
+    assert [chart.y_of(value) for value in (0.0, 0.5, 1.0, 4.0, 1e9)] == [90, 90, 60, 0, 0]
 
 
 def test_a_line_goes_on_over_bins_without_a_value_and_an_area_does_not(found):

@@ -7,10 +7,10 @@ import pytest
 from mutants import faulty, rounded, where
 from repository import tool
 
-from gelu_verify.ci.changes import verdicts_of_comparison
+from gelu_verify.ci.cases import cases_of_run
+from gelu_verify.ci.changes import cases_of_comparison
 from gelu_verify.ci.outputs import junit
 from gelu_verify.ci.summary import summary
-from gelu_verify.ci.verdicts import verdicts_of_run
 from gelu_verify.cli.comparison import comparison_lines
 from gelu_verify.cli.terminal import result_lines
 from gelu_verify.compare.runs import compare_runs
@@ -71,7 +71,7 @@ def compared(runs):
 
 
 def judged(runs):
-    return verdicts_of_run(records(runs), LIMITS, {})
+    return cases_of_run(records(runs), LIMITS, {})
 
 
 def text_of(lines):
@@ -98,7 +98,7 @@ RENDERERS = {
     ),
     "GitHub": lambda runs: summary("gate", judged(runs)),
     "JUnit": lambda runs: junit("gate", judged(runs)).decode(),
-    "GitHub, comparison": lambda runs: summary("compare", verdicts_of_comparison(compared(runs), "worse")),
+    "GitHub, comparison": lambda runs: summary("compare", cases_of_comparison(compared(runs), "worse")),
     "matrix": lambda runs: "\n".join(map(matrix.cell, records(runs))),
 }
 

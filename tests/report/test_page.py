@@ -26,7 +26,7 @@ from gelu_verify.records.grades import GRADES
 from gelu_verify.records.parts import AccurateRange
 from gelu_verify.report import write_report
 from gelu_verify.report.answer import answers, overview
-from gelu_verify.report.charts import STRIP_HEIGHT, strip_path
+from gelu_verify.report.charts import HEIGHT, strip
 from gelu_verify.report.details import DETAILS
 from gelu_verify.report.folds import COLUMNS, LEVELS, Fold, position, signed_histogram, strip_layout
 from gelu_verify.report.gallery import PICTURES, gallery
@@ -88,19 +88,23 @@ def test_buckets_without_inputs_are_gaps_and_exact_results_are_not():
     fold = Fold.of(table, strip_layout("float32"))
     assert np.count_nonzero(fold.levels) == 1
     assert fold.levels.max() == 1
-    assert strip_path(fold).count("M") == 1
+    assert strip(fold)["errors"].count("M") == 1
 
 
 def test_a_strip_stays_inside_its_box():
     fold = Fold.of(bucket_table("float16", 8.7, True, -math.inf), strip_layout("float16"))
-    y = x = 0
-    for command, number in re.findall(r"([Mvhz])(-?\d+ ?\d*)?", strip_path(fold)):
-        if command == "M":
-            x, y = map(int, number.split())
-        y += int(number) if command == "v" else 0
-        x += int(number) if command == "h" else 0
-        assert 0 <= y <= STRIP_HEIGHT
-        assert 0 <= x <= fold.layout.size
+    moves = re.findall(r"([MHV])([\d.]+)(?: ([\d.]+))?", strip(fold)["errors"])
+    assert len(moves) > 9
+    assert all(0 <= float(y or first) <= HEIGHT for command, first, y in moves if command != "H")
+    assert all(0 <= float(first) <= fold.layout.size for command, first, _ in moves if command != "V")
+
+
+def test_a_mark_where_an_output_is_not_finite_is_wide_enough_to_be_seen():
+    table = bucket_table("float32", 1.2, False, -math.inf).iloc[:0].copy()
+    table.loc[0] = dict.fromkeys(COLUMNS, 0) | {"bucket": 0x8000, "n": 1, "nonfinite": 1}
+    fold = Fold.of(table, strip_layout("float32"))
+    place = int(fold.nonfinite.argmax())
+    assert strip(fold)["nonfinite"] == f"M{place - 1} 4V0H{place + 2}V4z"
 
 
 def test_all_strips_share_an_axis():

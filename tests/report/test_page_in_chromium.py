@@ -3,16 +3,20 @@
 Needs playwright, a Chromium and axe-core, as tests/service does: `tox -e service` has them.
 """
 
+from dataclasses import replace
+
 import pytest
 import requiring
 from browsing import SIZES, assert_accessible, chromium
 from graded_runs import graded_run
+from synthetic_runs import SyntheticRun
 
 from gelu_verify.report import write_report
 
 requiring.module("playwright.sync_api")
 requiring.module("axe_playwright_python")
 pytestmark = pytest.mark.service
+CALLS = {"torch.gelu": "torch.nn.functional.gelu(x)", "jax.gelu_tanh": "jax.nn.gelu(x)"}
 SHOWN = "NaN at \N{MINUS SIGN}\N{INFINITY}"
 ROWS = "#ranking tbody tr:not(.group):visible"
 
@@ -25,8 +29,9 @@ def browser():
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    out = tmp_path_factory.mktemp("report")
-    write_report([graded_run()], out)
+    out, run = tmp_path_factory.mktemp("report"), graded_run()
+    results = [replace(r, expression=CALLS.get(r.target)) for r in run.results]
+    write_report([SyntheticRun(run.manifest, results)], out)
     return (out / "index.html").as_uri()
 
 
@@ -118,6 +123,29 @@ def test_signs_are_found_as_they_are_typed_and_as_they_are_shown(page, words):
     page.fill("#f-q", words)
     assert names(page)
     assert all(SHOWN in text for text in page.locator(ROWS).all_inner_texts())
+
+
+def test_a_number_in_the_search_box_is_an_x(page):
+    page.select_option("#f-function", "gelu")
+    page.select_option("#f-dtype", "float32")
+    left = names(page)
+    page.fill("#f-q", "-6")
+    page.wait_for_selector("#at tr")
+    assert names(page) == left
+    told = page.locator("#at tr").all_inner_texts()
+    assert len(told) == len(left)
+    assert all("ULP" in text or "no correct bit" in text or "not known" in text for text in told)
+    assert any("gelu-verify ask" in text and " float32 -6" in text for text in told)
+    page.fill("#f-q", "torch")
+    assert page.locator("#at").is_hidden()
+
+
+def test_the_page_begins_with_the_calls_and_a_click_tells_what_to_write_instead(page):
+    calls = page.locator("#calls")
+    assert "BROKEN" in calls.locator("tr", has_text="torch.nn.functional.gelu(x)").first.inner_text()
+    assert not calls.locator("h3").first.is_visible()
+    calls.locator("a", has_text="jax.nn.gelu(x)").click()
+    assert calls.locator("h3", has_text="jax.nn.gelu(x), which computes gelu_tanh").is_visible()
 
 
 ORDER = [
@@ -311,7 +339,7 @@ def test_a_click_on_the_plot_gives_the_worst_input_there(panel):
     found.locator("code").first.wait_for()
     bits = found.locator("code").first.inner_text()
     assert bits.startswith("0xc")  # negative x
-    assert f"--bits {bits}" in found.inner_text()
+    assert f"gelu-verify ask torch.gelu float32 {bits} " in found.inner_text()
     assert {"x", "got", "want"} == set(found.locator("th").all_inner_texts())
 
 
@@ -320,8 +348,7 @@ def test_copy_buttons_copy(browser, url):
     page.wait_for_selector("#result[open]")
     page.locator("#result .command button").first.click()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("gelu-verify run torch.gelu ")
-    assert "--bits 0x" in copied
+    assert copied.startswith("gelu-verify ask torch.gelu float32 0x")
     page.get_by_role("button", name="copy as text").click()
     assert "largest error" in page.evaluate("navigator.clipboard.readText()")
     page.context.close()

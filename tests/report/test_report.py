@@ -1,5 +1,6 @@
 """The report: numbers that never flatter, envelopes that never hide a peak, files that stand alone."""
 
+import dataclasses
 import hashlib
 import io
 import math
@@ -18,7 +19,7 @@ from gelu_verify.buckets.bins import envelope, layout
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import buckets, get_format
 from gelu_verify.records.grades import GRADES
-from gelu_verify.report import write_report
+from gelu_verify.report import legend, write_report
 from gelu_verify.report.axis import edge_values, ticks
 from gelu_verify.report.frames import FRAMES, run_letter
 from gelu_verify.report.markdown import markdown
@@ -113,6 +114,7 @@ def test_headlines():
         "1 is accurate on a range (from a sample; torch.gelu float32, ○ x >= -1.11); 1 is accurate (from a sample)."
     )
     assert headline([sound, on_a_range]).startswith("None of 2 results is broken. 1 is accurate on a range")
+    assert headline([on_a_range, dataclasses.replace(on_a_range, grade=None)]).startswith("The result is not broken.")
 
 
 def test_a_headline_names_the_worst_results_and_counts_the_others():
@@ -289,3 +291,9 @@ def test_frames_of_nothing_have_their_columns():
         assert len(frame) == 0
         assert list(frame.columns[:5]) == ["run", "family", "target", "function", "dtype"]
         assert pd.read_csv(io.StringIO(frame.to_csv(index=False))).columns.equals(frame.columns)
+
+
+def test_the_legend_says_how_each_check_is_mended():
+    page = legend.check_rows()
+    assert page
+    assert all(row["remedy"].endswith(".") for row in page)

@@ -18,7 +18,7 @@ from gelu_verify.cli import main
 from gelu_verify.cli.program import MISSING, OVER_BUDGET, USAGE
 from gelu_verify.errors import MissingMeasurement, UsageError
 from gelu_verify.gate import budgets as gate
-from gelu_verify.gate.compliance import compliance
+from gelu_verify.gate.verdicts import verdicts
 from gelu_verify.gpu import info as devices
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.jobs import find_jobs
@@ -243,7 +243,7 @@ def test_a_gpu_row_is_exact_only_on_its_device(root, budgets, swept):
     names = devices.label(H100), "another GPU"
     here, there = (replace(slightly_more, origin=Origin(device=name)) for name in names)
     machine = {"libm": "a", "architecture": "b", "isa": []}
-    assert [compliance([each], machine, allowed)[0].outcome for each in (here, there)] == ["over", "ok"]
+    assert [verdicts([each], machine, allowed)[0].verdict for each in (here, there)] == ["over", "ok"]
 
 
 def test_a_failure_on_the_gpu_can_be_recorded(tmp_path):

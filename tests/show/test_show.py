@@ -1,13 +1,14 @@
 """Documents: every renderer knows every block, nothing breaks out of its text, and Markdown keeps to its limit."""
 
 import inspect
+import re
 import typing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gelu_verify.show import document, html, markdown, terminal
+from gelu_verify.show import document, html, latex, markdown, terminal
 from gelu_verify.show.chart import Axis, Chart, Curve
 from gelu_verify.show.document import (
     Definitions,
@@ -36,6 +37,7 @@ BLOCKS = {
     Section: lambda text: Section(text, [Text(text), Section("inner", [Items([text])])], id="here"),
 }
 RENDERERS = {
+    "latex": latex.latex,
     "html": html.page,
     "markdown": markdown.markdown,
     "terminal": lambda shown: terminal.in_ascii(list(terminal.lines_of(shown.blocks, 80))),
@@ -101,3 +103,65 @@ def test_markdown_is_never_longer_than_its_limit(sizes, limit):
 
 def test_a_block_says_in_its_docstring_what_it_is():
     assert all(inspect.getdoc(kind) for kind in typing.get_args(document.Block))
+
+
+# ---- LaTeX ---------------------------------------------------------------------------------------
+
+
+@given(text=st.text(max_size=40))
+@pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.__name__)
+def test_latex_is_ascii_and_nothing_in_a_text_is_a_command(kind, text):
+    written, own = (latex.latex(shown(BLOCKS[kind](each))) for each in (text, "x"))
+    assert written.isascii()
+    bare = re.sub(r"\\[&%$#_{}\\]", "", written)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    assert not set('#~^"') & set(re.sub(r"10\^\{-?\d+\}\$", "", bare))
+    assert bare.count("%") == 1
+    commands = set(re.findall(r"\\([a-z]+)", own))
+    commands |= {"textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "char"}
+    commands |= {"ge", "le", "bullet", "circ", "times", "infty", "to", "cdot"}
+    assert set(re.findall(r"\\([a-z]+)", bare)) <= commands
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a_b & 5 %", r"a\_b \& 5 \%"),
+        ("\\input{x}", r"\textbackslash{}input\{x\}"),
+        ("x >= -1.67e-07", r"x $\ge$ $-$$1.67 \cdot 10^{-7}$"),
+        ("\N{BLACK CIRCLE} accurate", r"$\bullet$ accurate"),
+        ("\N{GREEK SMALL LETTER EPSILON}", r"\textbackslash{}u03b5"),
+        ("--max-ulp 0x1e5", "-{}-max-ulp 0x1e5"),
+        ("[0, 1)", "{}[0, 1)"),
+        (Marked("f_32 >= x", "code"), r"\texttt{f\_32 \textgreater{}= x}"),
+    ],
+)
+def test_signs_of_latex(text, written):
+    assert latex.inline(text) == written
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        (">= 1.67e+07", r"$\ge 1.67 \cdot 10^{7}$"),
+        ("= 0.5", "$= 0.5$"),
+        (">= inf", r"$\ge \infty$"),
+        ("12", "$12$"),
+        ("\N{EN DASH}", "--"),
+        ("1,024", "1,024"),
+        ("\N{ARABIC-INDIC DIGIT TWO}", r"\textbackslash{}u0662"),
+    ],
+)
+def test_a_number_of_a_table_is_set_as_one(number, written):
+    table = TextTable((Heading("n", is_number=True),), [(number,)])
+    assert f"\n{written} \\\\\n" in latex.of_blocks([table])
+
+
+def test_a_column_without_a_title_is_below_the_one_before_it():
+    table = TextTable(("a", Heading("b", is_number=True), "", "c"), [("1", "2", "3", "4")], "a caption")
+    written = latex.of_blocks([table])
+    assert r"a & \multicolumn{2}{c}{b} & c \\" in written
+    assert r"\caption{a caption}" in written
+    assert r"\begin{tabular}{lrll}" in written
+    assert "longtable" in latex.of_blocks([TextTable(("a",), [("x",)] * (latex.ON_A_PAGE + 1))])

@@ -1,4 +1,5 @@
-"""A distribution beside the package that adds functions, a check, a family of targets and a kind of target."""
+"""A distribution beside the package that adds functions, a check, a family of targets and a kind of target; and a
+worse one, whose names are taken and whose code raises."""
 
 from __future__ import annotations
 
@@ -93,6 +94,34 @@ def run(evidence):
 
 CHECK = Check("raising", "a bug", run)
 """,
+    "worse/__init__.py": "",
+    "worse/nonsense.py": """
+from gelu_verify.checks import Check
+
+CHECK = Check("nonsense", "returns no finding", lambda evidence: 7)
+MONOTONE = Check("monotone", "a name that is taken", lambda evidence: 7)
+""",
+    "worse/half.py": "def discover():\n    raise ValueError('a bug of the family')\n    yield\n",
+    "worse/exits.py": "raise SystemExit(3)\n",
+    "worse/failing.py": """
+import re
+
+from gelu_verify.functions import Function
+from gelu_verify.targets.kinds import Kind
+
+
+def terms(c, x):
+    raise ZeroDivisionError("a bug of the function")
+
+
+def load(name, match, asked):
+    raise KeyError("a bug of the kind")
+
+
+FUNCTION = Function(name="failing", formula="x", terms=terms, at_minus_infinity="-inf", at_plus_infinity="inf",
+                    at_zero="x", arb=lambda x: x)
+KIND = Kind("failing", {"failing:X": "raises"}, re.compile("failing:.*"), load)
+""",
     "others/library.py": '''
 """A library with a right mish, and one that is wrong at 1."""
 
@@ -154,6 +183,20 @@ raising = others.raising
 others = others.library
 twice = others.twice
 torch = others.library
+""",
+    "worse-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: worse\nVersion: 0.1\n",
+    "worse-0.1.dist-info/entry_points.txt": """
+[gelu_verify.functions]
+exits = worse.exits
+failing = worse.failing:FUNCTION
+
+[gelu_verify.checks]
+nonsense = worse.nonsense
+monotone = worse.nonsense:MONOTONE
+
+[gelu_verify.targets]
+failing = worse.failing
+half = worse.half
 """,
 }
 

@@ -8,9 +8,11 @@
 #define GV_ISA(name) name##_here
 #include "cr/float64.h"
 
-#define GV_EXPORT(name, NAME, whole, derivative) \
+#define GV_EXPORT(name) \
     size_t name(const double *x, double *y, size_t n, size_t *undecided); \
     size_t name(const double *x, double *y, size_t n, size_t *undecided) { \
         return gv_cr_##name##_f64_here(x, y, n, undecided); \
     }
-GV_PIECEWISE_FUNCTIONS(GV_EXPORT)
+#define GV_EXPORT_PIECEWISE(name, NAME, whole, derivative) GV_EXPORT(name)
+GV_PIECEWISE_FUNCTIONS(GV_EXPORT_PIECEWISE)
+GV_LOGISTIC_FUNCTIONS(GV_EXPORT)

@@ -180,6 +180,11 @@ def manifest(**fields: Any) -> dict[str, Any]:
 
 def large_run() -> SyntheticRun:
     """About 250 results: every function, frameworks and our kernels, all dtypes, two failures."""
+    return SyntheticRun(manifest(), list(_large()))
+
+
+@cache
+def _large() -> tuple[Record, ...]:
     results = [result(f"torch.{f}", f, d, noise=8.7, cancels=True) for f in ("gelu", "gelu_tanh") for d in ALL]
     for function in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu"):
         results += _forward(function)
@@ -194,7 +199,7 @@ def large_run() -> SyntheticRun:
     results.append(failed("onnxruntime.gelu_quick", "gelu_sigmoid", "float16", f"onnxruntime.gelu_quick {why}"))
     why = "returned shape (0,) for an input of shape (4096,)"
     results.append(failed("torch.gelu_sparse", "gelu", "float32", f"torch.gelu_sparse {why}"))
-    return SyntheticRun(manifest(), results)
+    return tuple(results)
 
 
 def _forward(function: str) -> list[Record]:

@@ -90,7 +90,10 @@ def test_a_new_file_is_a_new_family(new_family):
     ("body", "reason"),
     [
         ("    raise TargetUnavailable('no such device')\n    yield", "no such device"),
-        ("    framework('surely_not_installed.part', 'notthere')\n    yield", "notthere is not installed"),
+        (
+            "    framework('surely_not_installed.part', 'notthere')\n    yield",
+            "notthere is not installed (pip install notthere)",
+        ),
         ("    {}['version']\n    yield", "KeyError: 'version'"),
         ("    yield from ()", "it is installed, but none of its implementations can be called"),
     ],
@@ -137,7 +140,7 @@ def test_a_dtype_that_a_path_promotes_is_reported(new_family):
 def test_a_framework_that_is_not_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     monkeypatch.setitem(sys.modules, "scipy", None)
-    assert targets.find(["scipy"]) == ([], {"scipy": "scipy is not installed"})
+    assert targets.find(["scipy"]) == ([], {"scipy": "scipy is not installed (pip install scipy)"})
 
 
 @pytest.mark.parametrize(

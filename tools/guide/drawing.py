@@ -1,238 +1,73 @@
-"""Line charts as SVG that stand for themselves: their own paper, light or dark as the reader's system is."""
+"""The figures of the guide and of docs/speed.md: charts as files, whose letters are as large as those of the page."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gelu_verify.show.chart import MINUS, power_text, round_ticks, thinned
+from gelu_verify.show.chart import Axis, Chart, Curve, Mark, Point, ReferenceLine, Ticks, linear, number, svg
 
-WIDTH, HEIGHT = 540, 380
-LEFT, RIGHT, BOTTOM = 70, 22, 50
-LINE = 22  # of the key
-
-STYLE = """\
-svg { background: #fff; font: 15px system-ui, sans-serif; }
-text { fill: #444; } .title { fill: #111; font-weight: 600; } .key { fill: #222; }
-.grid { stroke: #ddd; } .axis { stroke: #888; } path, line { fill: none; }
-.mark { fill: #fff; stroke: #111; stroke-width: 1.4; } .note { fill: #111; }
-.c { stroke-width: 2; stroke-linejoin: round; } .p { stroke: none; }
-.c0 { stroke: #1f5fb4; } .c1 { stroke: #c2410c; stroke-dasharray: 8 3; }
-.c2 { stroke: #15803d; stroke-dasharray: 2 2.5; }
-.c3 { stroke: #7c3aed; stroke-dasharray: 10 3 2 3; } .c4 { stroke: #555; stroke-dasharray: 5 4; }
-.c5 { stroke: #b4530a; } .p0 { fill: #1f5fb4; } .p1 { fill: #c2410c; }
-@media (prefers-color-scheme: dark) {
-svg { background: #16181c; } text { fill: #b5b8bf; } .title, .note, .key { fill: #eceef2; }
-.grid { stroke: #33363d; } .axis { stroke: #7a7f89; } .mark { fill: #16181c; stroke: #eceef2; }
-.c0 { stroke: #6aa9ff; } .c1 { stroke: #ff9d66; } .c2 { stroke: #5bd08a; } .c3 { stroke: #b99bff; }
-.c4 { stroke: #aaa; } .c5 { stroke: #e8b04c; } .p0 { fill: #6aa9ff; } .p1 { fill: #ff9d66; }
-}"""
+Series = tuple[str, Sequence[float], Sequence[float]]  # label, x, y
+WIDTH, SCALE = 360, 1.5
 
 
-@dataclass(frozen=True)
-class Series:
-    """A curve: points where y is finite, and gaps elsewhere."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
+def ticks(places: Iterable[int], text: Callable[[int], str] = number) -> Ticks:
+    return [(float(at), text(at)) for at in places]
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A point with a name; the name stands above, below, or beside it."""
-
-    x: float
-    y: float
-    text: str
-    side: str = "above"
+def landmark(x: float, y: float, text: str, side: str = "above") -> Mark:
+    return Mark(x=x, y=y, label=text, side=side, shape="ring", colour=6, size=2.4)
 
 
-Ticks = Sequence[tuple[float, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A chart: where its axes are not given, they are those of the data."""
-
-    title: str
-    x_label: str
-    series: Sequence[Series]
-    marks: Sequence[Mark] = ()
-    x_ticks: Ticks = ()
-    y_ticks: Ticks = ()
-    span: tuple[float, float] | None = None
-    reference: tuple[float, str] | None = None
-    label_at_end: bool = False
-    """Where the text of the reference line stands: at its left end, or at the right one."""
-
-
-def label(value: float) -> str:
-    """A tick: with a real minus sign."""
-    return f"{value:g}".replace("-", MINUS)
-
-
-def plain_ticks(low: float, high: float) -> Ticks:
-    return [(at, label(at)) for at in round_ticks(low, high)]
-
-
-def power_ticks(low: int, high: int, step: int) -> Ticks:
-    """Powers of two, by exponent."""
-    return [(at, power_text(at)) for at in range(low, high + 1, step)]
-
-
-def decade_ticks(low: int, high: int, step: int) -> Ticks:
-    """Powers of ten, by exponent."""
-    return [(at, decade(at)) for at in range(low, high + 1, step)]
-
-
-def decade(exponent: int) -> str:
-    return "1" if exponent == 0 else "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def svg(chart: Chart, script: str = "make_guide.py") -> str:
-    """The chart as one SVG file, which `script` generates."""
-    rows = _key_rows([each.label for each in chart.series])
-    top = 38 + LINE * len(rows)
-    x_span, y_span = _spans(chart)
-    x_of = _scale(x_span, LEFT, WIDTH - RIGHT)
-    y_of = _scale(y_span, HEIGHT - BOTTOM, top)
-    size = f'width="{WIDTH - RIGHT - LEFT}" height="{HEIGHT - BOTTOM - top}"'
-    parts = [
-        *_head(chart.title, HEIGHT, script),
-        *_key(rows),
-        *_axes(chart, (x_of, y_of), (x_span, y_span), top),
-        f'<clipPath id="in"><rect x="{LEFT}" y="{top}" {size}/></clipPath>',
-        '<g clip-path="url(#in)">',
+def lines(
+    title: str, x_title: str, series: Sequence[Series], *, marks: Sequence[Mark] = (), x_ticks: Ticks = (),
+    y_ticks: Ticks = (), span: tuple[float, float] | None = None, rules: Sequence[ReferenceLine] = (),
+    script: str = "make_guide.py",
+) -> str:  # fmt: skip
+    """A curve for each series, with gaps where y is not finite; axes are those of the data where none are given."""
+    places = [x for _, each, _ in series for x in each] + [at for at, _ in x_ticks]
+    values = [y for _, _, each in series for y in each if math.isfinite(y)]
+    low, high = span or (min(values), max(values))
+    curves = [
+        Curve(label=label, points=list(_inside(x, y, low, high)), colour=place)
+        for place, (label, x, y) in enumerate(series)
     ]
-    for place, each in enumerate(chart.series):
-        parts += [f'<path class="c c{place}" d="{path}"/>' for path in _paths(each, x_of, y_of)]
-    parts.append("</g>")
-    parts += [_mark(mark, x_of, y_of) for mark in chart.marks]
-    return "\n".join([*parts, "</svg>", ""])
+    return figure(
+        Chart(
+            title=title, curves=curves, marks=marks, rules=rules, width=WIDTH, height=230, left=46, right=15,
+            x=linear(min(places), max(places), x_title, x_ticks),
+            y=Axis((low, high), y_ticks) if y_ticks else linear(low, high),
+        ),
+        script,
+    )  # fmt: skip
 
 
-def _head(title: str, height: int, script: str = "make_guide.py") -> list[str]:
-    return [
-        f"<!-- Generated by `python tools/{script}`; do not edit. -->",
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label="{escape(title)}">',
-        f"<style>{STYLE}</style>",
-        f'<text class="title" x="{LEFT}" y="20">{escape(title)}</text>',
+def _inside(x: Sequence[float], y: Sequence[float], low: float, high: float) -> Iterator[Point]:
+    """The points, with a gap where a curve is beyond the axis; the first one there shows where it leaves."""
+    within = [False, *(low <= each <= high for each in y), False]
+    for at, (place, value) in enumerate(zip(x, y, strict=True), 1):
+        is_drawn = math.isfinite(value) and any(within[at - 1 : at + 2])
+        yield place, value if is_drawn else math.nan
+
+
+def intervals(title: str, x_title: str, rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) -> str:
+    """For each row (label, right, found) two points on one axis, and the stretch between them."""
+    ends = [end for _, *both in rows for end in both]
+    marks = [
+        Mark(x=x, y=-place, colour=colour, reach=(right, found) if colour == 0 else None)
+        for place, (_, right, found) in enumerate(rows)
+        for colour, x in enumerate((right, found))
     ]
+    return figure(
+        Chart(
+            title=title, marks=marks, width=WIDTH, height=16 * len(rows) + 40, left=148, right=15,
+            curves=[Curve(label=name, kind="dots", colour=colour) for colour, name in enumerate(names)],
+            x=linear(math.floor(min(ends)), math.ceil(max(ends)), x_title),
+            y=Axis((0.6 - len(rows), 0.4), [(-place, label) for place, (label, *_) in enumerate(rows)]),
+        )
+    )  # fmt: skip
 
 
-def _key_rows(labels: Sequence[str]) -> list[list[tuple[int, int, str]]]:
-    """(place, x, label) of each curve, in as many rows as they need."""
-    rows: list[list[tuple[int, int, str]]] = [[]]
-    at = LEFT
-    for place, text in enumerate(labels):
-        wide = 34 + round(8.0 * len(text) + 3.5 * sum(map(str.isupper, text)))
-        if at + wide > WIDTH - RIGHT and rows[-1]:
-            rows.append([])
-            at = LEFT
-        rows[-1].append((place, at, text))
-        at += wide + 8
-    return rows
-
-
-def _key(rows: list[list[tuple[int, int, str]]]) -> list[str]:
-    parts = []
-    for number, row in enumerate(rows):
-        y = 22 + LINE * (number + 1)
-        for place, x, text in row:
-            parts.append(f'<path class="c c{place}" d="M{x} {y - 4}h26"/>')
-            parts.append(f'<text class="key" x="{x + 31}" y="{y}">{escape(text)}</text>')
-    return parts
-
-
-def _spans(chart: Chart) -> tuple[tuple[float, float], tuple[float, float]]:
-    xs = [x for each in chart.series for x in each.x] + [at for at, _ in chart.x_ticks]
-    ys = [y for each in chart.series for y in each.y if math.isfinite(y)]
-    span = chart.span or (min(ys), max(ys))
-    return (min(xs), max(xs)), span
-
-
-def _scale(span: tuple[float, float], start: float, end: float) -> Callable[[float], float]:
-    return lambda value: round(start + (value - span[0]) / (span[1] - span[0]) * (end - start), 1)
-
-
-def _axes(chart: Chart, scales: tuple, spans: tuple, top: int) -> list[str]:
-    (x_of, y_of), (x_span, y_span) = scales, spans
-    bottom = HEIGHT - BOTTOM
-    parts = []
-    for at, text in chart.y_ticks or plain_ticks(*y_span):
-        if y_span[0] <= at <= y_span[1]:
-            parts.append(f'<path class="grid" d="M{LEFT} {y_of(at)}H{WIDTH - RIGHT}"/>')
-            parts.append(f'<text x="{LEFT - 7}" y="{round(y_of(at) + 5, 1)}" text-anchor="end">{text}</text>')
-    for at, text in chart.x_ticks or plain_ticks(*x_span):
-        parts.append(f'<path class="grid" d="M{x_of(at)} {top}V{bottom}"/>')
-        parts.append(f'<text x="{x_of(at)}" y="{bottom + 19}" text-anchor="middle">{text}</text>')
-    if y_span[0] < 0 < y_span[1] and not chart.y_ticks:
-        parts.append(f'<path class="axis" d="M{LEFT} {y_of(0)}H{WIDTH - RIGHT}"/>')
-    if chart.reference:
-        at, text = chart.reference
-        parts.append(f'<path class="axis" stroke-dasharray="3 3" d="M{LEFT} {y_of(at)}H{WIDTH - RIGHT}"/>')
-        x, anchor = (WIDTH - RIGHT - 4, "end") if chart.label_at_end else (LEFT + 4, "start")
-        parts.append(f'<text x="{x}" y="{round(y_of(at) - 5, 1)}" text-anchor="{anchor}">{escape(text)}</text>')
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{escape(chart.x_label)}</text>')
-    return parts
-
-
-def _paths(series: Series, x_of: Callable, y_of: Callable) -> list[str]:
-    """Lines through runs of finite points."""
-    runs: list[list[tuple[float, float]]] = [[]]
-    for x, y in zip(series.x, series.y, strict=True):
-        if math.isfinite(y):
-            runs[-1].append((x_of(x), y_of(y)))
-        elif runs[-1]:
-            runs.append([])
-    return ["M" + "L".join(f"{x:g} {y:g}" for x, y in thinned(run)) for run in runs if len(run) > 1]
-
-
-def _mark(mark: Mark, x_of: Callable, y_of: Callable) -> str:
-    x, y = x_of(mark.x), y_of(mark.y)
-    dx, dy, anchor = {
-        "above": (0, -9, "middle"),
-        "below": (0, 21, "middle"),
-        "right": (9, 5, "start"),
-        "left": (-9, 5, "end"),
-    }[mark.side]
-    text = f'<text class="note" x="{round(x + dx, 1)}" y="{round(y + dy, 1)}" text-anchor="{anchor}">'
-    return f'<circle class="mark" cx="{x}" cy="{y}" r="3.6"/>{text}{escape(mark.text)}</text>'
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a chart of intervals: from what is found to what is right."""
-
-    label: str
-    found: float
-    right: float
-
-
-def intervals(title: str, x_label: str, rows: Sequence[Row], names: tuple[str, str]) -> str:
-    """For each row two points on one axis, and the stretch between them."""
-    left, top, step = 222, 66, 25
-    height = top + step * len(rows) + 36
-    low = math.floor(min(min(r.found, r.right) for r in rows))
-    high = math.ceil(max(max(r.found, r.right) for r in rows))
-    x_of = _scale((low, high), left, WIDTH - RIGHT - 8)
-    parts = _head(title, height)
-    parts[-1] = f'<text class="title" x="14" y="20">{escape(title)}</text>'
-    for place, name in enumerate(names):
-        x = 14 + place * 190
-        parts.append(f'<circle class="p p{place}" cx="{x + 6}" cy="36" r="5"/><text x="{x + 17}" y="41">{name}</text>')
-    for at, text in plain_ticks(low, high):
-        parts.append(f'<path class="grid" d="M{x_of(at)} {top - 10}V{height - 34}"/>')
-        parts.append(f'<text x="{x_of(at)}" y="{height - 17}" text-anchor="middle">{text}</text>')
-    parts.append(f'<text x="14" y="{height - 17}">{escape(x_label)}</text>')
-    for number, row in enumerate(rows):
-        y = top + step * number + 4
-        parts.append(f'<text class="key" x="{left - 12}" y="{y + 5}" text-anchor="end">{escape(row.label)}</text>')
-        parts.append(f'<path class="c c5" d="M{x_of(row.found)} {y}H{x_of(row.right)}"/>')
-        parts.append(f'<circle class="p p0" cx="{x_of(row.right)}" cy="{y}" r="4.5"/>')
-        parts.append(f'<circle class="p p1" cx="{x_of(row.found)}" cy="{y}" r="4.5"/>')
-    return "\n".join([*parts, "</svg>", ""])
+def figure(chart: Chart, script: str = "make_guide.py") -> str:
+    """The chart as a file that `script` generates."""
+    return svg(chart, alone=True, scale=SCALE, note=f"Generated by `python tools/{script}`; do not edit.")

@@ -10,11 +10,11 @@ import numpy as np
 
 from gelu_verify.buckets.bins import layout
 from gelu_verify.formats import from_ordinals, get_format, to_float64
-from gelu_verify.report.text import MINUS
+from gelu_verify.show.chart import MINUS, Mark, ReferenceLine, Ticks, decade_text, power_text
 from gelu_verify.truth.values import reference
 
 from . import fixed_point
-from .drawing import Chart, Mark, Row, Series, Ticks, decade_ticks, intervals, power_ticks, svg
+from .drawing import Series, intervals, landmark, lines, ticks
 from .measure import PER_BINADE
 from .sources import fact, matrix, octaves
 
@@ -36,7 +36,7 @@ def _value(name: str, label: str) -> float:
 
 
 def _curve(label: str, function: str, x: np.ndarray, **parameters: object) -> Series:
-    return Series(label, x.tolist(), np.asarray(reference(function, x, **parameters)).tolist())
+    return label, x.tolist(), np.asarray(reference(function, x, **parameters)).tolist()
 
 
 @_figure
@@ -45,16 +45,15 @@ def functions() -> str:
     x = np.linspace(-4, 3, 281)
     bend = _value("gelu.inflections", "x")
     bends = [
-        Mark(at, float(reference("gelu", at)), "inflection", side) for at, side in ((-bend, "above"), (bend, "left"))
+        landmark(at, float(reference("gelu", at)), "inflection", side)
+        for at, side in ((-bend, "above"), (bend, "left"))
     ]
-    return svg(
-        Chart(
-            title="GELU and its relatives",
-            x_label="x →",
-            series=[_curve(name, name, x) for name in ("gelu", "silu", "relu", "elu", "gelu_sigmoid")],
-            marks=[*bends, Mark(_value("gelu.minimum", "x"), _value("gelu.minimum", "f(x)"), "minimum", "below")],
-            x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-4, 4)],
-        )
+    return lines(
+        title="GELU and its relatives",
+        x_title="x",
+        series=[_curve(name, name, x) for name in ("gelu", "silu", "relu", "elu", "gelu_sigmoid")],
+        marks=[*bends, landmark(_value("gelu.minimum", "x"), _value("gelu.minimum", "f(x)"), "minimum", "below")],
+        x_ticks=ticks(range(-4, 4)),
     )
 
 
@@ -64,20 +63,18 @@ def gradients() -> str:
     x = np.linspace(-5, 5, 321)
     bend = _value("gelu.inflections", "x")
     marks = [
-        Mark(bend, _value("gelu.inflections", "f'(x)"), "largest slope"),
-        Mark(-bend, _value("gelu.inflections", "f'(-x)"), "smallest slope", "below"),
-        Mark(_value("gelu.minimum", "x"), 0.0, "zero", "right"),
+        landmark(bend, _value("gelu.inflections", "f'(x)"), "largest slope"),
+        landmark(-bend, _value("gelu.inflections", "f'(-x)"), "smallest slope", "below"),
+        landmark(_value("gelu.minimum", "x"), 0.0, "zero", "right"),
     ]
     names = ("gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad")
-    return svg(
-        Chart(
-            title="The derivatives",
-            x_label="x →",
-            series=[_curve(name, name, x) for name in names],
-            marks=marks,
-            x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-5, 6)],
-            span=(-0.25, 1.25),
-        )
+    return lines(
+        title="The derivatives",
+        x_title="x",
+        series=[_curve(name, name, x) for name in names],
+        marks=marks,
+        x_ticks=ticks(range(-5, 6)),
+        span=(-0.25, 1.25),
     )
 
 
@@ -86,23 +83,19 @@ def distance() -> str:
     """How far the approximations are from GELU, on a logarithmic axis."""
     x = np.linspace(-8, 8, 641)
     names = {"gelu_tanh": "tanh form", "gelu_sigmoid": "sigmoid form", "silu": "silu"}
-    series = [
-        Series(text, x.tolist(), _log10(reference(name, x) - reference("gelu", x))) for name, text in names.items()
-    ]
+    series = [(text, x.tolist(), _log10(reference(name, x) - reference("gelu", x))) for name, text in names.items()]
     marks = [
-        Mark(_value(f"{name}.distance", "x"), math.log10(_value(f"{name}.distance", "d")), "largest", "above")
+        landmark(_value(f"{name}.distance", "x"), math.log10(_value(f"{name}.distance", "d")), "largest", "above")
         for name in ("gelu_tanh", "gelu_sigmoid", "silu")
     ]
-    return svg(
-        Chart(
-            title="Distance from GELU, exactly evaluated",
-            x_label="x →",
-            series=series,
-            marks=marks,
-            x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-8, 9, 2)],
-            y_ticks=decade_ticks(-10, 0, 2),
-            span=(-10, 0),
-        )
+    return lines(
+        title="Distance from GELU, exactly evaluated",
+        x_title="x",
+        series=series,
+        marks=marks,
+        x_ticks=ticks(range(-8, 9, 2)),
+        y_ticks=ticks(range(-10, 1, 2), decade_text),
+        span=(-10, 0),
     )
 
 
@@ -112,17 +105,14 @@ def tails() -> str:
     x = np.linspace(-14, 0, 561)
     names = {"gelu": "gelu", "gelu_tanh": "tanh form", "gelu_sigmoid": "sigmoid form", "silu": "silu"}
     lowest = get_format("float32").min_exponent * math.log10(2)
-    return svg(
-        Chart(
-            title="The left tail: |f(x)|",
-            x_label="x →",
-            series=[Series(text, x.tolist(), _log10(reference(name, x))) for name, text in names.items()],
-            x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-14, 1, 2)],
-            y_ticks=decade_ticks(-60, 0, 10),
-            span=(-60, 0),
-            reference=(lowest, "smallest float32"),
-            label_at_end=True,
-        )
+    return lines(
+        title="The left tail: |f(x)|",
+        x_title="x",
+        series=[(text, x.tolist(), _log10(reference(name, x))) for name, text in names.items()],
+        x_ticks=ticks(range(-14, 1, 2)),
+        y_ticks=ticks(range(-60, 1, 10), decade_text),
+        span=(-60, 0),
+        rules=[ReferenceLine(lowest, label="smallest float32", at_end=True)],
     )
 
 
@@ -157,17 +147,15 @@ def _on_the_ordinal_axis(
     title: str, series: Sequence[tuple[str, np.ndarray]], highest: int, marks: Sequence[Mark] = ()
 ) -> str:
     places, lowest = (np.arange(2 * _BINS + 1) + 0.5).tolist(), -4
-    return svg(
-        Chart(
-            title=title,
-            x_label="x, in the order of the floats →",
-            series=[Series(label, places, _sides(values)) for label, values in series],
-            marks=marks,
-            x_ticks=_ordinal_ticks(),
-            y_ticks=power_ticks(lowest, highest, 4),
-            span=(lowest, highest),
-            reference=(2.0, "4 ULP"),
-        )
+    return lines(
+        title=title,
+        x_title="x, in the order of the floats",
+        series=[(label, places, _sides(values)) for label, values in series],
+        marks=marks,
+        x_ticks=_ordinal_ticks(),
+        y_ticks=ticks(range(lowest, highest + 1, 4), power_text),
+        span=(lowest, highest),
+        rules=[ReferenceLine(2.0, label="4 ULP")],
     )
 
 
@@ -219,7 +207,7 @@ def gradient_in_float32() -> str:
     ]
     erf = _sides(octaves("kernels.gelu_grad_erf", "float32"))
     place = max(range(_BINS), key=lambda at: erf[at])  # the bin of the derivative's zero
-    mark = Mark(place + 0.5, erf[place], "the derivative is 0", "right")
+    mark = landmark(place + 0.5, erf[place], "the derivative is 0", "right")
     return _on_the_ordinal_axis("The derivative in float32: largest error in ULP", series, 28, [mark])
 
 
@@ -258,12 +246,13 @@ ZERO_TARGETS = (
 )
 
 
-def zero_rows() -> list[Row]:
+def zero_rows() -> list[tuple[str, float, float]]:
+    """Target, from where on it should be zero, from where on it is."""
     rows = []
     for target, function in ZERO_TARGETS:
         found = matrix()[target, function, "float32"].zero_from
         right = _value(f"{function}.thresholds", "float32: zero below")
-        rows.append(Row(target, right if found is None else found.x, right))
+        rows.append((target, right, right if found is None else found.x))
     return rows
 
 
@@ -275,19 +264,17 @@ def table_size() -> str:
     """The largest error over all 16-bit inputs, by the size of the table."""
     places = [float(math.log2(size)) for size in fixed_point.SIZES]
     series = [
-        Series(name, places, [math.log2(fixed_point.largest(name, size)) for size in fixed_point.SIZES])
+        (name, places, [math.log2(fixed_point.largest(name, size)) for size in fixed_point.SIZES])
         for name in fixed_point.METHODS
     ]
-    return svg(
-        Chart(
-            title="Tables in Q4.12: largest error in units",
-            x_label="entries of the table →",
-            series=series,
-            x_ticks=[(place, str(size)) for place, size in zip(places, fixed_point.SIZES, strict=True)],
-            y_ticks=power_ticks(-2, 12, 2),
-            span=(-2, 12),
-            reference=(-1.0, "rounding alone"),
-        )
+    return lines(
+        title="Tables in Q4.12: largest error in units",
+        x_title="entries of the table",
+        series=series,
+        x_ticks=[(place, str(size)) for place, size in zip(places, fixed_point.SIZES, strict=True)],
+        y_ticks=ticks(range(-2, 13, 2), power_text),
+        span=(-2, 12),
+        rules=[ReferenceLine(-1.0, label="rounding alone")],
     )
 
 
@@ -296,14 +283,10 @@ def cheap_forms() -> str:
     """Error of what hardware computes in place of GELU."""
     x = fixed_point.inputs()[::64] * fixed_point.UNIT
     inside = np.abs(x) <= 6
-    series = [
-        Series(form.name, x[inside].tolist(), error[::64][inside].tolist()) for form, error in fixed_point.errors()
-    ]
-    return svg(
-        Chart(
-            title="What cheap formulas give up: f(x) - gelu(x)",
-            x_label="x →",
-            series=series,
-            x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-6, 7, 2)],
-        )
+    series = [(form.name, x[inside].tolist(), error[::64][inside].tolist()) for form, error in fixed_point.errors()]
+    return lines(
+        title="What cheap formulas give up: f(x) - gelu(x)",
+        x_title="x",
+        series=series,
+        x_ticks=ticks(range(-6, 7, 2)),
     )

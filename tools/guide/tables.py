@@ -99,7 +99,7 @@ def regions_table() -> str:
 
 @_table
 def zero_table() -> str:
-    rows = [[f"`{row.label}`", f"{row.found:.2f}", f"{row.right:.2f}"] for row in zero_rows()]
+    rows = [[f"`{target}`", f"{found:.2f}", f"{right:.2f}"] for target, right, found in zero_rows()]
     return _markdown(["implementation, float32", "zero from x =", "should be from x ="], rows)
 
 

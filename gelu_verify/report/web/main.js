@@ -3,6 +3,7 @@ const start = async () => {
   if (!byId("ranking")) return;
   const results = await loadResults();
   startTable(results);
+  listeners.push(showAt);
   startCharts(results);
   startCompare(results);
   startResult(results);

@@ -58,7 +58,7 @@ const facts = d => {
     ...fact("mean bits", d.mean_bits && `${d.mean_bits.normal === null ? "" : `${d.mean_bits.normal.toFixed(2)} for x ~ N(0,1), `}${d.mean_bits.plan.toFixed(2)} over the plan, of ${data.layouts[d.dtype]?.precision ?? ""}`),
     ...fact("correctly rounded", nothing(d.correctly_rounded) ? null : `${share(d.correctly_rounded)}; faithful ${share(d.faithful)}`),
     ...fact("mean error E", nothing(d.mean_ulp) ? null : `${plus(d.mean_ulp)} ULP, signed`),
-    ...fact("floats apart", nothing(d.max_rank) ? null : `at most ${count(d.max_rank)}`),
+    ...fact("farthest result", nothing(d.max_rank) ? null : `${count(d.max_rank)} ${d.max_rank === 1 ? "float" : "floats"} from the right one`),
     ...fact("speed", speed && `${rate(speed.elements_per_s)} ±${(50 * speed.spread).toFixed(1)} %${nothing(speed.copy_ratio) ? "" : `, ${number(speed.copy_ratio)}× a memory copy`}`, "median, and half the interquartile range"),
     ...fact("inputs", `${count(d.n)}, plan ${d.plan}, seed ${d.seed}${d.ranges ? `, only ${d.ranges.join(" ")}` : ""}; ${d.bound_kind ?? ""}`),
     ...fact("formula", d.form),
@@ -143,7 +143,7 @@ const checkSection = d => {
   const failed = Object.keys(d.checks).filter(name => d.checks[name] === "fail"), passed = Object.keys(d.checks).filter(name => d.checks[name] === "pass"), without = Object.keys(d.checks).filter(name => d.checks[name] === "not applicable");
   if (!Object.keys(d.checks).length) return null;
   const order = ["defect", "loss", "convention"];
-  const rows = failed.map(name => [name, d.findings[name] || {}]).sort((a, b) => order.indexOf(a[1].severity) - order.indexOf(b[1].severity)).map(([name, finding]) => [name, make("span", { class: `sev ${finding.severity || "loss"}` }, finding.severity || "loss"),
+  const rows = failed.map(name => [name, d.findings[name] || {}]).sort((a, b) => order.indexOf(a[1].severity) - order.indexOf(b[1].severity)).map(([name, finding]) => [make("a", { href: `#c-${name}`, title: "what it means, why, how to fix it" }, name), make("span", { class: `sev ${finding.severity || "loss"}` }, finding.severity || "loss"),
     [typographic(finding.detail || "failed"), finding.x_bits ? make("small", { class: "bitsline" }, " x ", ...at(d, finding.x_bits), "; got ", ...at(d, finding.got_bits), "; want ", ...at(d, finding.want_bits)) : ""]]);
   return section("Checks", failed.length ? simpleTable(["failed", "is a", "what was found"], rows) : make("p", {}, "None failed."), make("p", { class: "soft" }, `Passed: ${passed.join(", ") || "none"}.${without.length ? ` Not applicable or not asked: ${without.join(", ")}.` : ""}`));
 };

@@ -47,7 +47,7 @@ const sorted = list => {
 /* as a keyboard has it: −∞ is found as -inf, ≥ as >= */
 const typed = text => text.toLowerCase().replaceAll(MINUS, "-").replaceAll("∞", "inf").replaceAll("≤", "<=").replaceAll("≥", ">=");
 const isOfGrade = d => state.grade.endsWith(OR_BETTER) ? ORDER[d.grade] <= ORDER[state.grade.replace(OR_BETTER, "")] : (d.grade ?? "ungraded") === state.grade;
-const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && typed(state.q).split(/\s+/).every(part => d.text.includes(part));
+const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && (numberIn(state.q) !== null || typed(state.q).split(/\s+/).every(part => d.text.includes(part)));
 
 const apply = () => {
   if (!(state.view in VIEWS)) state.view = "summary";

@@ -12,6 +12,7 @@ from functools import cache, partial
 from importlib import import_module
 
 from ... import plugins
+from ...errors import GeluVerifyError, UsageError
 from ..base import Target
 from ..contract import contracted
 from ._compiler import BUILDS
@@ -59,5 +60,13 @@ def load(name: str, asked: Asked) -> Sequence[Target]:
     assert kind is not None
     match = kind.pattern.fullmatch(name)
     assert match is not None
-    found = contracted(asked.contract, partial(kind.load, name, match, asked))
+    try:
+        found = contracted(asked.contract, partial(kind.load, name, match, asked))
+    except GeluVerifyError:
+        raise
+    except Exception as error:
+        owner = next((each for each in of_plugins() if getattr(each.value, "KIND", each.value) is kind), None)
+        if owner is None:
+            raise
+        raise UsageError(f"{name}: kind {kind.name} of {owner.distribution} {plugins.reason_of(error)}") from error
     return [replace(each, safe_in_threads=True) for each in found] if asked.thread_safe else found

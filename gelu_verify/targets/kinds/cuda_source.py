@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from ...gpu import nvcc
 from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
-from ...gpu.ptx_device import PtxDevice
-from ...gpu.ptx_device import device as ptx_device
 from ...paths import cache_folder
 from ..base import DeviceCall, Target
 from ..output_memory import output_like
@@ -28,6 +26,9 @@ from ._c_abi import Library
 from ._compiler import Compiler, words_of
 from ._names import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, hash_of, of_a_file
+
+if TYPE_CHECKING:
+    from ...gpu.ptx_device import PtxDevice
 
 THREADS = 256  # of a block
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
@@ -194,6 +195,8 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
         raise UsageError(
             f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
         )
+    from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
+
     device = ptx_device(asked.approximations or "")
     try:
         around, flags = _instantiating(source, symbol, dtype), words_of(asked.cflags or "")

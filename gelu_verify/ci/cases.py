@@ -1,4 +1,4 @@
-"""One verdict for each result, whatever command found it and whichever file shows it."""
+"""One case for each result, whatever command found it and whichever file shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..formats import get_format
-from ..gate.compliance import Compliance
+from ..gate.verdicts import RowVerdict
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..judge.rules import SEVERITIES
 from ..records.asking import ask_command
@@ -19,10 +19,10 @@ from ..records.result import Grade, Record
 from ..report.text import value_text
 from .places import FilePlace, place_in, place_of
 
-Outcome = Literal["failed", "not measured", "skipped", "passed"]
-OUTCOMES: tuple[Outcome, ...] = ("failed", "not measured", "skipped", "passed")  # the worst first
+CaseVerdict = Literal["failed", "not measured", "skipped", "passed"]
+VERDICTS: tuple[CaseVerdict, ...] = ("failed", "not measured", "skipped", "passed")  # the worst first
 _SHOWN = ("x", "got", "want")
-_OF_BUDGETS: Mapping[str, Outcome] = {"over": "failed", "missing": "not measured", "ok": "passed"}
+_OF_BUDGETS: Mapping[str, CaseVerdict] = {"over": "failed", "missing": "not measured", "ok": "passed"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Case:
     """What is said of one result.
 
     Parameters
@@ -56,7 +56,7 @@ class Verdict:
     """
 
     key: str
-    outcome: Outcome
+    verdict: CaseVerdict
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     values: tuple[Value, ...] = ()
@@ -75,7 +75,7 @@ class Verdict:
     def reason(self) -> str:
         """The worst in one line: the first reason, and how many follow."""
         more = f" (and {len(self.reasons) - 1} more)" if len(self.reasons) > 1 else ""
-        return f"{self.reasons[0]}{more}" if self.reasons else self.outcome
+        return f"{self.reasons[0]}{more}" if self.reasons else self.verdict
 
     def lines(self, most: int | None = None) -> Iterator[str]:
         """All that is known of it, as lines of text; with `most` only so many reasons, and no notes."""
@@ -93,24 +93,22 @@ class Verdict:
             yield f"source {self.place.path}:{self.place.line}"
 
 
-def worst_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """By outcome, then by grade; equals stay in their order."""
+def worst_first(cases: Iterable[Case]) -> list[Case]:
+    """By verdict, then by grade; equals stay in their order."""
     worst = {grade: -place for grade, place in ORDER.items()}
-    return sorted(verdicts, key=lambda each: (OUTCOMES.index(each.outcome), worst.get(each.grade or "", 1)))
+    return sorted(cases, key=lambda each: (VERDICTS.index(each.verdict), worst.get(each.grade or "", 1)))
 
 
-def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdict]:
+def cases_of_budgets(rows: Iterable[RowVerdict], budgets: Path) -> list[Case]:
     """Of the rows of a gate, in their order; the place of what has no file of its own is its row of the budgets."""
-    found = [
-        _verdict(row.key, _OF_BUDGETS[row.outcome], row.reasons, row.notes, row.record, row.witness) for row in rows
-    ]
+    found = [_case(row.key, _OF_BUDGETS[row.verdict], row.reasons, row.notes, row.record, row.witness) for row in rows]
     return [
         each if each.place else replace(each, place=place_in(budgets, f'"{each.key}') or place_in(budgets, ""))
         for each in found
     ]
 
 
-def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str, str]) -> list[Verdict]:
+def cases_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str, str]) -> list[Case]:
     """Of a run with limits; what was asked for but is not there is skipped. Without limits, only a failure fails."""
     reasons: dict[str, list[str]] = {}
     for record, reason in exceeded(records, limits):
@@ -120,9 +118,9 @@ def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[
         {record.key: (what,) for record, what in in_a_sample if can_be_tried(record) == can} for can in (True, False)
     )
     found = [
-        _verdict(
+        _case(
             record.key,
-            _outcome(record, record.key in reasons, record.key in samples),
+            _verdict_of(record, record.key in reasons, record.key in samples),
             (*reasons.get(record.key, samples.get(record.key, ())), *(record.own_faults or ())),
             searched.get(record.key, ()),
             record,
@@ -130,27 +128,27 @@ def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[
         )
         for record in records
     ]
-    return found + [Verdict(name, "skipped", (reason,)) for name, reason in absent.items()]
+    return found + [Case(name, "skipped", (reason,)) for name, reason in absent.items()]
 
 
-def _outcome(record: Record, is_over: bool, is_of_a_sample: bool) -> Outcome:
+def _verdict_of(record: Record, is_over: bool, is_of_a_sample: bool) -> CaseVerdict:
     return "failed" if is_over else "not measured" if is_of_a_sample or record.own_faults else "passed"
 
 
-def _verdict(
+def _case(
     key: str,
-    outcome: Outcome,
+    verdict: CaseVerdict,
     reasons: tuple[str, ...],
     notes: tuple[str, ...],
     record: Record | None,
     witness: Mapping[str, str | None] | None,
-) -> Verdict:
+) -> Case:
     if record is None:
-        return Verdict(key, outcome, reasons, notes)
+        return Case(key, verdict, reasons, notes)
     bits = witness or {}
-    return Verdict(
+    return Case(
         key,
-        outcome,
+        verdict,
         reasons,
         notes,
         tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),

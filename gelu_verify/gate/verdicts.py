@@ -41,11 +41,11 @@ from .rows import (
 
 
 @dataclass(frozen=True)
-class Compliance:
+class RowVerdict:
     """Whether a row of the budgets is met, or why not, by which result, shown by which input (bits)."""
 
     key: str
-    outcome: Literal["ok", "over", "missing"]
+    verdict: Literal["ok", "over", "missing"]
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     record: Record | None = None
@@ -53,14 +53,14 @@ class Compliance:
     inputs: tuple[str, ...] = ()  # all inputs that show a reason (bits)
 
 
-def compliance(
+def verdicts(
     records: Sequence[Record],
     machine: Mapping[str, Any],
     budgets: Budgets,
     demanded: Collection[str] = (),
     *,
     unchanged: bool = False,
-) -> list[Compliance]:
+) -> list[RowVerdict]:
     """One for each target/function/dtype that has a budget, in the order of the file, and then for each of `demanded`.
 
     Results without a row are not judged, and missing where they are demanded. Of two results with one key the first
@@ -72,12 +72,12 @@ def compliance(
     return [
         _held_against(budgets, measured[key], machine, unchanged)
         if key in measured
-        else Compliance(key, "missing", ("not in this run",))
+        else RowVerdict(key, "missing", ("not in this run",))
         for key in keys
     ]
 
 
-def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool) -> Compliance:
+def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool) -> RowVerdict:
     """A result, and the row that is for it; missing where there is none."""
     here, level = conditions_of(machine), level_of_machine(machine)
     rows = budgets.of(record.key)
@@ -92,7 +92,7 @@ def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], 
     if rows:
         release = " at ".join(library_of(record, level))
         why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
-    return Compliance(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
+    return RowVerdict(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
 
 
 def judged(
@@ -102,15 +102,15 @@ def judged(
     project: Project | None = None,
     *,
     unchanged: bool = False,
-) -> list[Compliance]:
+) -> list[RowVerdict]:
     """What was measured against all that is demanded: each budget, what the project names, the required families."""
     named = [record.key for record in found.records if project and project.has(record)]
-    rows = compliance(found.records, found.machine, budgets, named, unchanged=unchanged)
+    rows = verdicts(found.records, found.machine, budgets, named, unchanged=unchanged)
     rows = [_with_command(row, budgets, project.cases) for row in rows] if project else rows
     judged_keys = {row.key for row in rows}
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
     absent = [
-        Compliance(name, "missing", (why,))
+        RowVerdict(name, "missing", (why,))
         for name, why in found.absent.items()
         if name in asked and not any(key.startswith((f"{name}.", f"{name}/")) for key in judged_keys)
     ]
@@ -118,7 +118,7 @@ def judged(
     return [*rows, *absent, *(each for each in demanded if each.key not in judged_keys)]
 
 
-def _with_command(found: Compliance, budgets: Budgets, cases: HardCases) -> Compliance:
+def _with_command(found: RowVerdict, budgets: Budgets, cases: HardCases) -> RowVerdict:
     """The result, and by which command every plan takes the inputs that show it, where that of the row does not."""
     row = next(iter(budgets.of(found.key)), None)
     if row is None or found.record is None or not found.inputs:
@@ -128,7 +128,7 @@ def _with_command(found: Compliance, budgets: Budgets, cases: HardCases) -> Comp
     return replace(found, notes=(*found.notes, note)) if command else found
 
 
-def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
+def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[RowVerdict]:
     """What is missing of families that must be measured, budgets or not: all of it, or results that are stale.
 
     What was executed on something else than its device is no measurement of that.
@@ -138,34 +138,34 @@ def required(families: Iterable[str], records: Sequence[Record], absent: Mapping
         members = [record for record in records if record.family == family and not record.executed]
         if not members:
             reason = absent.get(family, "not in this run")
-            found.append(Compliance(family, "missing", (f"required, but not measured and not recorded: {reason}",)))
+            found.append(RowVerdict(family, "missing", (f"required, but not measured and not recorded: {reason}",)))
         found += [_stale(record) for record in members if record.origin.stale]
     return found
 
 
-def _stale(record: Record) -> Compliance:
-    return Compliance(record.key, "missing", (record.origin.recorded, record.origin.stale), record=record)
+def _stale(record: Record) -> RowVerdict:
+    return RowVerdict(record.key, "missing", (record.origin.recorded, record.origin.stale), record=record)
 
 
-def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Compliance:
+def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> RowVerdict:
     key = record.key
     if record.origin.stale:
         return _stale(record)
     if record.has_failed:
-        return Compliance(key, "over", (record.failure or "",), record=record, inputs=failing_input(record))
+        return RowVerdict(key, "over", (record.failure or "",), record=record, inputs=failing_input(record))
     if record.own_faults:
-        return Compliance(key, "missing", record.own_faults, record=record)
+        return RowVerdict(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
-        return Compliance(key, "missing", (reason,), record=record)
+        return RowVerdict(key, "missing", (reason,), record=record)
     same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     exact = same and same_inputs
     tolerance: Tolerance = "known" if exact else "headroom"
     sides = Sides(row.record(key), record, old_lists_failures=True, comparable=True, tolerance=tolerance)
     found = changes_of_limits(sides)
-    over, more = named([each for each in found if each.direction == "worse"])
+    over, more = named([each for each in found if each.verdict == "worse"])
     reasons = [*(_text(sides, each) for each in over), *more]
-    unknown = [f"not known to be within its budget: {each.text}" for each in found if each.direction == "unknown"]
+    unknown = [f"not known to be within its budget: {each.text}" for each in found if each.verdict == "unknown"]
     notes = [*_notes(sides, found)]
     if exact and row.bits is not None and record.bits_sha256 != row.bits:
         (reasons if unchanged else notes).append("other results than the budget's run, with the same libm and inputs")
@@ -179,20 +179,20 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     if better:
         notes.append(f"better than its budget: {'; '.join(better)} (`gelu-verify budget` makes it the limit)")
     notes += [record.origin.recorded] if record.origin.recorded else []
-    outcome: Literal["over", "missing", "ok"] = "over" if reasons else "missing" if unknown else "ok"
+    verdict: Literal["over", "missing", "ok"] = "over" if reasons else "missing" if unknown else "ok"
     shown = [each.witness for each in over if each.witness]
     bits = (
         {"x_bits": shown[0].x_bits, "got_bits": shown[0].new_bits, "want_bits": shown[0].want_bits} if shown else None
     )
     inputs = tuple(each.x_bits for each in shown)
-    return Compliance(key, outcome, tuple(reasons or unknown), tuple(notes), record, bits, inputs)
+    return RowVerdict(key, verdict, tuple(reasons or unknown), tuple(notes), record, bits, inputs)
 
 
 def _notes(sides: Sides, found: Iterable[Change]) -> Iterator[str]:
     """What is told of limits that are kept."""
-    yield from (_text(sides, each) for each in found if each.direction == "neither")
+    yield from (_text(sides, each) for each in found if each.verdict == "neither")
     for each in found:
-        if each.what == "check" and each.direction == "better" and each.new == "pass":
+        if each.what == "check" and each.verdict == "better" and each.new == "pass":
             yield f"check {each.where} passes now, the budget still excuses it"
 
 
@@ -241,7 +241,7 @@ def _limit_text(sides: Sides, measure: Measure, change: Change) -> str:
 
 def _is_tighter(change: Change) -> bool:
     """Whether a new budget would limit it more tightly: the gate itself never changes one."""
-    if change.direction != "better" or change.what not in ("grade", "max_ulp"):
+    if change.verdict != "better" or change.what not in ("grade", "max_ulp"):
         return False
     old, new = change.old_number, change.new_number
     return old is None or (new is not None and round_up(new) < old)

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from .fields import BitsOfDtype
-from .result import Record
-from .serialize import Key, bare_type, keys_of, without_none
+from gelu_verify.records.fields import BitsOfDtype
+from gelu_verify.records.result import Record
+from gelu_verify.records.serialize import Key, bare_type, keys_of, without_none
 
 
-def key_tables(root: Any = Record) -> str:
-    """A table of the keys of an object, and one of each object inside of it; default: of a result."""
+def key_tables(root: Any = Record, elsewhere: Any = None) -> str:
+    """A table of the keys of an object, and of each object inside of it but `elsewhere`; default: of a result."""
     parts = [_table(root)]
-    for kind in _parts(root):
+    for kind in _parts(root, elsewhere):
         parts.append(f"`{kind.__name__}`: {_sentence(kind)}\n\n{_table(kind)}")
     return "\n".join(parts)
 
@@ -27,13 +27,8 @@ def _sentence(kind: Any) -> str:
 
 def _table(kind: Any) -> str:
     lines = ["| key | type | value |", "|---|---|---|"]
-    lines += [f"| `{each.key}` | {_type(each)} | {described(each)}{_presence(each)} |" for each in keys_of(kind)]
+    lines += [f"| `{each.key}` | {_type(each)} | {each.described()}{_presence(each)} |" for each in keys_of(kind)]
     return "\n".join(lines) + "\n"
-
-
-def described(key: Key, null: str = "null") -> str:
-    """What a key holds, and when that is null (or an empty column)."""
-    return f"{key.text}; {null} {key.null}" if key.null else key.text
 
 
 def _presence(key: Key) -> str:
@@ -62,13 +57,13 @@ def _name(hint: Any) -> str:
     return {str: "text", bool: "boolean", int: "integer", float: "number"}[hint]
 
 
-def _parts(kind: Any) -> Iterable[Any]:
+def _parts(kind: Any, elsewhere: Any) -> Iterable[Any]:
     """The objects inside of a record, each once, in the order in which they come."""
     found: dict[Any, None] = {}
     for each in keys_of(kind):
         inner = bare_type(each.hint)
         while get_origin(inner) in (tuple, Mapping):
             inner = bare_type(get_args(inner)[0 if get_origin(inner) is tuple else 1])
-        if is_dataclass(inner):
-            found |= dict.fromkeys([inner, *_parts(inner)])
+        if is_dataclass(inner) and inner is not elsewhere:
+            found |= dict.fromkeys([inner, *_parts(inner, elsewhere)])
     return found

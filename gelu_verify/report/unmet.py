@@ -26,34 +26,34 @@ BY_POSITION = ("lane", "lengths")  # checks that find outputs beside those that 
 
 
 @dataclass(frozen=True)
-class Shortfall:
+class Unmet:
     """A paragraph, and whether the formula that the target computes may explain it."""
 
     text: str
     of_formula: bool = True
 
 
-def shortfalls(result: Result, limits: Demands) -> Iterator[Shortfall]:
+def unmet(result: Result, limits: Demands) -> Iterator[Unmet]:
     """A failure, failed checks, errors, the grade."""
     record = result.record
     if record.has_failed:
         at = f"\n    {span_text(record.dtype, record.failure_range)}" if record.failure_range else ""
-        yield Shortfall(f"it failed: {record.failure}{at}", False)
+        yield Unmet(f"it failed: {record.failure}{at}", False)
     for fault in record.own_faults or ():
-        yield Shortfall(f"not known: {fault}", False)
+        yield Unmet(f"not known: {fault}", False)
     yield from _failed_checks(result, limits)
     if result.table is None:
         return
     if record.max_ulp is None:
-        yield Shortfall("no output could be scored: nothing was measured", False)
+        yield Unmet("no output could be scored: nothing was measured", False)
         return
-    yield from map(Shortfall, _errors(result, limits))
+    yield from map(Unmet, _errors(result, limits))
     if limits.min_grade is not None and not _is_graded(result, limits):
-        yield Shortfall(_grade(result, record.max_ulp, limits.min_grade))
+        yield Unmet(_grade(result, record.max_ulp, limits.min_grade))
     elif limits.min_grade in OF_ALL_INPUTS and _is_short_of_all(record):
         share = record.n / 2.0 ** get_format(record.dtype).width
         text = f"{limits.min_grade} speaks of all inputs, and a share of {share:.2g} was tried: ask without budget"
-        yield Shortfall(text, False)
+        yield Unmet(text, False)
 
 
 def _is_short_of_all(record: Record) -> bool:
@@ -62,7 +62,7 @@ def _is_short_of_all(record: Record) -> bool:
     return record.bound != "=" and not is_meant and get_format(record.dtype).width <= 32
 
 
-def _failed_checks(result: Result, limits: Demands) -> Iterator[Shortfall]:
+def _failed_checks(result: Result, limits: Demands) -> Iterator[Unmet]:
     """Defects and conventions; of losses those that regions cannot judge, as they measure the calls of the plan."""
     record = result.record
     failed = [(name, record.findings[name]) for name in record.failed_checks if name not in limits.allow]
@@ -73,7 +73,7 @@ def _failed_checks(result: Result, limits: Demands) -> Iterator[Shortfall]:
             other = f"\n    or   {_value(record.dtype, finding.other_bits)}" if finding.other_bits else ""
             shown = f"{witness_lines(record.dtype, finding)}{other}"
             text = f"check {name} fails ({severity}): {finding.detail}{shown}\n    accept it: allow={{{name!r}: 'why'}}"
-            yield Shortfall(text, name in OF_FORMULA)
+            yield Unmet(text, name in OF_FORMULA)
 
 
 def _is_graded(result: Result, limits: Demands) -> bool:
