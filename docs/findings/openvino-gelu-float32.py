@@ -1,5 +1,5 @@
 # Written by `python tools/make_findings.py openvino-gelu-float32`; do not edit.
-"""opset13.gelu (erf) on the CPU in float32: inf for x >= 1.7e38, NaN at inf; 0 from x = -5.49 on
+"""opset13.gelu (erf) on the CPU in float32: inf for x >= 1.7e38, NaN at inf; 0 at most x below -5.5
 
 The exit code is 0 while this is so, 1 when it is not any more, 3 where a library is not installed.
 """

@@ -1,5 +1,5 @@
 # Written by `python tools/make_findings.py transformers-gelu_new-bfloat16`; do not edit.
-"""ACT2FN["gelu_new"] in bfloat16: 0 from x = -3.06 on, where it is -0.003; 146 ULP at x = -3
+"""ACT2FN["gelu_new"] in bfloat16: 0 for x <= -3.06, where it is -0.003; 146 ULP at x = -3
 
 The exit code is 0 while this is so, 1 when it is not any more, 3 where a library is not installed.
 """

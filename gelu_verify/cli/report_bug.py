@@ -76,7 +76,7 @@ def _end(found: Reproducer | None, not_run: str) -> None:
         warn(f"the program was not run: {not_run}")
         sys.exit(MISSING)
     if found is not None and not found.shows:
-        warn(f"the program printed {found.printed}, which is not what the run found")
+        warn(f"the program gave {found.printed}, which is not what the run found")
         sys.exit(OVER_BUDGET)
 
 

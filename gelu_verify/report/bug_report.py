@@ -121,7 +121,7 @@ def _program(record: Record, found: Reproducer | None, not_run: str) -> Iterator
         yield Text(f"It was not run: {not_run}.")
         return
     values = [value_text(record.dtype, bits) or "" for bits in (found.input.x_bits, found.input.want_bits)]
-    outcome = "prints" if found.shows else "does not show here what the run found: it prints"
+    outcome = "prints" if found.shows else "does not show what the run found, but gives"
     yield Text(
         (f"With {found.ran_with} it {outcome} ", _code(found.printed), f". Correct for x = {values[0]} is {values[1]}.")
     )

@@ -182,11 +182,15 @@ def as_float(fmt: Format, bits: int) -> float:
     return math.ldexp(*fmt.dyadic(bits)) if fmt.is_finite(bits) else float(fmt.hex_float(bits))
 
 
+def _imports(program: str) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.parse(program).body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def _versions(program: str) -> str:
     """ "torch 2.13.0, Python 3.12.1": the distributions that a program imports."""
-    body = ast.parse(program).body
-    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module]
+    nodes = _imports(program)
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
     modules = dict.fromkeys(name.partition(".")[0] for name in names)
     owners = importlib.metadata.packages_distributions()
     distributions = dict.fromkeys(name for module in modules for name in owners.get(module, ()))
@@ -200,13 +204,13 @@ def _versions(program: str) -> str:
 def check_script(record: Record, found: Reproducer, title: str) -> str:
     """A script whose exit code says whether a library still returns what is wrong."""
     fmt, want = get_format(record.dtype), int(found.input.want_bits, 16)
+    imported = max(node.end_lineno or 0 for node in _imports(found.program))
     lines = found.program.rstrip().split("\n")[:-1]  # without what prints y
-    imports = [line for line in lines if line.startswith(("import ", "from "))]
-    body = "\n".join(line for line in lines if line not in imports).strip()
+    head, body = filter(None, lines[:imported]), "\n".join(lines[imported:]).strip()
     right = 'float("nan")' if fmt.is_nan(want) else value_text(fmt, want)
     wrong = "value == value" if fmt.is_nan(want) else "value != right"
     if fmt.is_finite(want):
-        wrong = f"not abs(value - right) <= {_nearness(fmt, want, int(found.input.got_bits, 16))!r}"
+        wrong = f"not abs(value - right) <= {_nearness(fmt, want, int(found.input.got_bits, 16))}"
     return f'''"""{_docstring(title)}
 
 The exit code is 0 while this is so, 1 when it is not any more, 3 where a library is not installed.
@@ -215,7 +219,7 @@ The exit code is 0 while this is so, 1 when it is not any more, 3 where a librar
 import sys
 
 try:
-{chr(10).join(f"    {line}" for line in imports)}
+{chr(10).join(f"    {line}" for line in head)}
 except ImportError as missing:
     print(missing)
     sys.exit(3)
@@ -228,11 +232,11 @@ sys.exit(0 if wrong else 1)
 '''
 
 
-def _nearness(fmt: Format, want: int, got: int) -> float:
+def _nearness(fmt: Format, want: int, got: int) -> str:
     """How far a right result may be: 4 ULP, or half of what was found where that is less."""
     ulp = float(fmt.ulp(fmt.fraction(want)))
     found = abs(as_float(fmt, got) - as_float(fmt, want)) if fmt.is_finite(got) else math.inf
-    return min(_ABOVE * ulp, found / 2)
+    return repr(min(_ABOVE * ulp, found / 2)).replace("e+", "e")
 
 
 def _docstring(title: str) -> str:

@@ -85,4 +85,4 @@ def value_text(fmt: Format, bits: int) -> str:
     sign = "-" if fmt.is_negative(bits) else ""
     if not fmt.is_finite(bits):
         return f'float("{"nan" if fmt.is_nan(bits) else f"{sign}inf"}")'
-    return f"{sign}{float(abs(fmt.fraction(bits)))!r}"
+    return f"{sign}{float(abs(fmt.fraction(bits)))!r}".replace("e+", "e")

@@ -71,7 +71,7 @@ def test_the_exit_code_is_1_where_the_program_shows_something_else(run, monkeypa
     done = call(run, BAD, "--format", form)
     assert done.exit_code == 1
     assert done.stdout
-    assert "the program printed 0.25, which is not what the run found" in done.stderr
+    assert "the program gave 0.25, which is not what the run found" in done.stderr
 
 
 def test_it_is_3_where_the_library_is_not_installed(run, monkeypatch):

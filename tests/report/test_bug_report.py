@@ -75,7 +75,7 @@ def test_one_that_prints_something_else_does_not(record):
     found = reproduced(record, [shown("3", "inf", "3")], {})
     assert (found.printed, found.shows) == ("1.5", False)
     text = text_of(record, found)
-    assert "does not show here what the run found: it prints `1.5`" in text
+    assert "does not show what the run found, but gives `1.5`" in text
 
 
 def test_the_next_input_is_tried(record):
@@ -326,6 +326,16 @@ def test_a_script_of_a_library_that_is_not_here_ends_with_3(record, tmp_path):
     (tmp_path / "planted.py").unlink()
     done = run_script(check_script(record, first_program(record, [shown("1", "2", "1")]), "It is wrong"), tmp_path)
     assert (done.returncode, done.stdout.strip()) == (3, "No module named 'planted'")
+
+
+def test_a_script_sets_the_level_before_the_library_is_loaded(record, tmp_path):
+    """As NumPy does, it may be read once, when it is imported."""
+    (tmp_path / "planted.py").write_text(
+        "import os\nlimit = float(os.environ['LIMIT'])\ndef f(x):\n    return [limit]\n"
+    )
+    found = reproduced(record, [shown("3", "7", "3")], {"LIMIT": "7"})
+    done = run_script(check_script(record, found, "It is wrong"), tmp_path)
+    assert (done.returncode, done.stdout.split()[2]) == (0, "7.0"), done.stderr
 
 
 @pytest.mark.parametrize("title", ['says """no"""', 'ends in "', "back\\slash \\N{X}", "two\nlines", ""])

@@ -36,7 +36,7 @@ def test_both_files_have_the_title_and_say_who_wrote_them(name):
     assert report.startswith(f"<!-- {written} -->\n**{escape(FINDINGS[name].title)}**\n")
     assert script.startswith(f"# {written}\n")
     assert FINDINGS[name].title in " ".join(script.split('"""')[1].split())
-    assert "does not show here" not in report
+    assert "does not show what" not in report
     assert "was not run" not in report
 
 
