@@ -61,8 +61,14 @@ def _escaped(line: str) -> str:
     return escaped(printable(line).translate(str.maketrans("{}", "()")))
 
 
+def _libraries(run: RunLike) -> str:
+    """ "jax 0.10.2 and torch 2.13.0", of those that were measured."""
+    measured = {record.family for record in run.results} & set(run.manifest["versions"])
+    return " and ".join(f"{name} {run.manifest['versions'][name]}" for name in sorted(measured))
+
+
 def _facts(run: RunLike) -> Mapping[str, Any]:
-    """Where and of what: date and time, processor, device, commit, plan, hash of the manifest."""
+    """Where and of what: date and time, processor, device, commit, plan, libraries, hash of the manifest."""
     manifest, git = run.manifest, run.manifest["git"] or {}
     found = {
         "run of": manifest["created"],
@@ -70,6 +76,7 @@ def _facts(run: RunLike) -> Mapping[str, Any]:
         "device": label(manifest.get("device")),
         "commit": git.get("commit", "")[:12] + (" with local changes" if git.get("dirty") else ""),
         "plan": f"{manifest['plan']}, seed {manifest['seed']}",
+        "libraries": _libraries(run),
         "sha256 of the manifest": manifest.get("content_sha256"),
     }
     return {name: value for name, value in found.items() if value}
