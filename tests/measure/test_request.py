@@ -45,6 +45,7 @@ OPTIONS = st.fixed_dictionaries(
 NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 
 # options of `run` that say nothing about what is measured
+HELP = main.context_settings["help_option_names"]  # which click keeps for the command from its first call on
 _OF_THE_COMMAND = (
     *("out", "record", "min_grade", "fail_on", "strict", "own", "details", "as_json"),
     *("junit", "sarif", "github"),
@@ -60,7 +61,7 @@ def test_the_command_that_repeats_a_result_is_the_same_request(options):
     request = Request(targets=("mine.py:f",), throughput="quick", **NAMES, **options)
     command = request.repeated("gelu-verify run mine.py:f --function gelu --dtype float32 --plan default --seed 0")
     words = shlex.split(command)[2:]
-    typed = run.make_context("run", words).params
+    typed = run.make_context("run", words, help_option_names=HELP).params
     assert _request(**{k: v for k, v in typed.items() if k not in _OF_THE_COMMAND}) == request
 
 

@@ -30,7 +30,7 @@ json.dump(printed, sys.stdout)
 def run(texts):
     """What each program prints, one after the other in one process."""
     child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUN],
+        [sys.executable, "-P", "-W", "ignore", "-c", RUN],
         input=json.dumps(texts),
         capture_output=True,
         text=True,

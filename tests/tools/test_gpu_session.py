@@ -57,7 +57,7 @@ def test_every_stage_has_a_name_of_its_own_and_a_limit():
 @pytest.mark.parametrize("words", OURS)
 def test_commands_are_understood(words):
     command = main.commands[words[0]]
-    with command.make_context(words[0], list(words[1:])) as context:
+    with command.make_context(words[0], list(words[1:]), help_option_names=["-h", "--help"]) as context:
         assert context.params
 
 
