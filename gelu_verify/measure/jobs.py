@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import targets
 from ..errors import UsageError, one_of
+from ..formats import get_format
 from ..inputs.plans import Plan
 from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
@@ -26,7 +27,7 @@ from .levels import at_levels
 from .request import ArgumentError, Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
-BRIEF = "quick"  # the plan of what nobody asked for
+BRIEF = "quick"  # the plan of what nobody asked for, where not all inputs are tried anyhow
 Case = tuple[Target, str, str]  # judged as a function, in a dtype
 Selector = Callable[..., tuple[list[Target], dict[str, str]]]
 """As `targets.select`."""
@@ -109,7 +110,11 @@ def find_jobs(
     cases = dict(sorted(cases.items(), key=lambda each: targets.is_shipped(each[1][0].family)))  # libraries first
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
     if request.own == "briefly":
-        brief = {key: (BRIEF, request.seed) for key, case in kept.items() if targets.is_shipped(case[0].family)}
+        brief = {
+            key: (BRIEF, request.seed)
+            for key, (target, _, dtype) in kept.items()
+            if targets.is_shipped(target.family) and get_format(dtype).width > 16
+        }
         request = replace(request, plan_of=brief)
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
     return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
