@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..formats import Format
@@ -19,10 +20,7 @@ def evaluating(expression: str, names: Mapping[str, Any]) -> Callable[[Any], Any
 
 def is_plain(expression: str) -> bool:
     """Whether it is one function or method of the library on x alone: no formula of several, which somebody writes."""
-    try:
-        tree = ast.parse(expression, mode="eval").body
-    except SyntaxError:
-        return False
+    tree = _parsed(expression)
     if not isinstance(tree, ast.Call):
         return False
     named = tree.func
@@ -36,11 +34,18 @@ def is_plain(expression: str) -> bool:
 
 def is_formula(expression: str) -> bool:
     """Whether it computes with results of the library: what somebody writes with its functions, and none of them."""
+    tree = _parsed(expression)
+    found = ast.walk(tree) if tree else ()
+    return any(isinstance(each, ast.BinOp | ast.Compare) and _has_name(each, "x") for each in found)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(expression: str) -> ast.expr | None:
+    """None where it is no expression: a stored run may say anything."""
     try:
-        tree = ast.parse(expression)
-    except SyntaxError:
-        return False
-    return any(isinstance(each, ast.BinOp | ast.Compare) and _has_name(each, "x") for each in ast.walk(tree))
+        return ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _has_name(tree: ast.AST, name: str) -> bool:

@@ -125,6 +125,9 @@ def test_every_path_of_a_library_but_these_has_an_expression(family):
         ("scipy.special.expit(1.702 * x)", False),
         ("", False),
         ("y = f(x)", False),
+        ("f(x)\0", False),
+        ("(" * 5000 + "x" + ")" * 5000, False),
+        ("x" + " + x" * 3000, False),
     ],
 )
 def test_one_call_of_the_library_is_told_from_what_somebody_writes(expression, is_one):
