@@ -254,6 +254,9 @@ def api_page(title: str, text: str, names: list[str]) -> str:
     return "\n\n".join([f"# {title}", text, *(f"::: {name}" for name in names)]) + "\n"
 
 
+HELP = main.context_settings["help_option_names"]  # which click keeps for a command from its first context on
+
+
 def help_page(name: str) -> str:
     """What `--help` prints, of a command and of those below it."""
     command = main.commands[name]
@@ -261,6 +264,7 @@ def help_page(name: str) -> str:
     named = {name: command} | ({f"{name} {sub}": each for sub, each in command.commands.items()} if several else {})
     parts = [f"# `{name}`"]
     for path, each in named.items():
-        context = click.Context(each, info_name=f"gelu-verify {path}", terminal_width=100, max_content_width=100)
+        shown = {"help_option_names": HELP, "terminal_width": 100, "max_content_width": 100}
+        context = click.Context(each, info_name=f"gelu-verify {path}", **shown)
         parts += [f"## `gelu-verify {path}`"] * several + [f"```text\n{each.get_help(context)}\n```"]
     return "\n\n".join(parts) + "\n"
