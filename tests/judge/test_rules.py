@@ -82,6 +82,8 @@ def test_compare_and_gate_never_contradict_each_other(stored, seed):
     kernel = random_kernel(rng, "gelu")
     runs = [stored(each) for each in (kernel, repaired(kernel, rng.integers(1 << 20)), random_kernel(rng, "gelu"))]
     for old in runs:
+        if old.results[0].max_ulp is None:  # it failed: there is no budget of it
+            continue
         for new in runs:
             found, row = compared(old, new), gated(old, new)
             told = found.verdict, [change.text for change in found.changes], row.reasons
