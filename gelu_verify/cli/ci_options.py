@@ -1,4 +1,4 @@
-"""Options that commands which end with a case share: files and lines for CI."""
+"""Options of all commands that judge: files and lines for CI."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from ..report.comparison_text import (
     summary,
     title,
 )
-from ..show.terminal import Line, labelled, wrapped
-from .lines import as_fit, shortened
+from ..show.terminal import Line, labelled, shortened, wrapped
+from .lines import as_fit
 
 _STYLES: dict[Verdict, str] = {
     "worse": "bad", "mixed": "bad", "vanished": "bad", "unknown": "accurate_range", "changed": "accurate",

@@ -48,10 +48,6 @@ def number(error: float | None, bound: Bound) -> str:
     return text if len(text) <= NUMBER or error >= 10 else f">{limit}"
 
 
-def shortened(name: str, width: int) -> str:
-    return name if len(name) <= width else name[: width - 2] + ".."
-
-
 def as_fit(parts: Sequence[Sequence[Line]], room: int, what: str, which: str = "") -> Iterator[Line]:
     """As many parts as there is room for, at least one, and how many there are more."""
     left = room - 1  # for the last line

@@ -22,8 +22,8 @@ from ..report.verdicts import (
     interval_of,
     main_results,
 )
-from ..show.terminal import Line, labelled, lines_of
-from .lines import NUMBER, as_fit, grade_span, narrow, number, shortened, word
+from ..show.terminal import Line, labelled, lines_of, shortened
+from .lines import NUMBER, as_fit, grade_span, narrow, number, word
 
 _NAMED = 3  # implementations that come with this package
 _SENTENCES = 4  # lines that a table leaves for sentences, where there are many

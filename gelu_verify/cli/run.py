@@ -132,7 +132,7 @@ def run(
         if typed["budget"] not in (None, "0"):
             raise UsageError("--chunks takes the inputs of the plan alone: --budget is not for it")
         typed["budget"] = "0"
-    request = _request(**typed, demand=min_grade, max_ulp=max_ulp, own=_own(own, typed["targets"]))
+    request = _request(**typed, demand=min_grade, max_ulp=max_ulp, own=_own(own, typed["targets"], record))
     if chunks is not None:
         _measure_part(request, chunks, out)
         return
@@ -240,9 +240,10 @@ def _warn_of_samples(records: Sequence[Record], limits: Demands) -> bool:
     return any(can_be_tried(record) for record, _ in found)
 
 
-def _own(asked: bool | None, names: tuple[str, ...]) -> Own:
+def _own(asked: bool | None, names: tuple[str, ...], record: Path | None) -> Own:
+    """What is recorded is measured as all else is."""
     if asked is None:
-        return "none" if names else "briefly"
+        return "none" if names else "briefly" if record is None else "found"
     return "none" if not asked else "beside" if names else "found"
 
 

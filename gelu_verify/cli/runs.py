@@ -87,7 +87,7 @@ def _object(entry: RunFolder) -> dict[str, Any]:
 
 
 def _lines(entry: RunFolder, width: int) -> Iterator[str]:
-    from .lines import shortened
+    from ..show.terminal import shortened
 
     if not entry.is_run:
         yield f"{'-':16}  {size_text(entry.size):>8}  {entry.path.name}: {entry.problem}"

@@ -106,16 +106,15 @@ def find_jobs(
     if request.own == "beside" and any(target.family != OWN for target, _, _ in cases.values()):
         cases = _with_own(cases)
     if request.own == "none" and not request.targets:
-        cases = {key: case for key, case in cases.items() if not targets.is_shipped(case[0].family)}
+        cases = {key: case for key, case in cases.items() if case[0].family != OWN}
     cases = dict(sorted(cases.items(), key=lambda each: targets.is_shipped(each[1][0].family)))  # libraries first
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
-    if request.own == "briefly":
-        brief = {
-            key: (BRIEF, request.seed)
-            for key, (target, _, dtype) in kept.items()
-            if targets.is_shipped(target.family) and get_format(dtype).width > 16
-        }
-        request = replace(request, plan_of=brief)
+    brief = {
+        key: (BRIEF, request.seed)
+        for key, (target, _, dtype) in kept.items()
+        if _is_brief(target, request) and get_format(dtype).width > 16
+    }
+    request = replace(request, plan_of={**brief, **request.plan_of})
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
     return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
 
@@ -173,8 +172,13 @@ def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
 
 def is_brief(job: Job, request: Request) -> bool:
     """Whether it is one of our textbook kernels, that nobody asked for."""
-    brief = request.own == "briefly" and targets.is_shipped(job.target.family)
-    return brief and not job.target.name.endswith(CORRECTLY_ROUNDED)
+    return _is_brief(job.target, request) and not job.target.name.endswith(CORRECTLY_ROUNDED)
+
+
+def _is_brief(target: Target, request: Request) -> bool:
+    """Whether it is a kernel of ours that nobody asked for, nor for its inputs, nor for a grade or limit of all."""
+    is_asked = request.plan != "default" or request.demand or request.max_ulp is not None or request.budget is not None
+    return request.own == "briefly" and target.family == OWN and not is_asked
 
 
 def was_added(target: str, request: Request) -> bool:

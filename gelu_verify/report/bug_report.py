@@ -28,7 +28,7 @@ from ..show.document import (
     TextTable,
 )
 from ..truth.values import judge
-from .calls import instead_of
+from .calls import instead_of, owner_of
 from .reproducer import Reproducer, ShownInput, shown_inputs
 from .text import ulp_text, value_text
 
@@ -54,8 +54,7 @@ def _of_outputs(record: Record) -> str:
 
 def _call(record: Record) -> tuple[str, str]:
     """What users write, after the name of its library where that is not in it: "litert: ", "tensorflow.exp(x)"."""
-    expression = record.expression or record.target
-    return ("" if expression.startswith(f"{record.family}.") else f"{record.family}: "), expression
+    return owner_of(record), record.expression or record.target
 
 
 def bug_report(

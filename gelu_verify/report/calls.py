@@ -14,6 +14,7 @@ from ..records.grades import GRADES, MARKS, ORDER, interval_text
 from ..records.ranking import best_first
 from ..records.result import Record
 from ..show.document import Block, Details, Heading, Inline, Items, Marked, Section, TextTable
+from ..show.terminal import shortened
 from ..targets.expressions import is_plain
 from .text import rate_text
 from .verdicts import OWN_FAMILY, dtype_rank, first_phrase, function_rank, group_of, main_results
@@ -52,7 +53,7 @@ class Call:
         """The expression; that the library has no such function; the level that it is limited to."""
         family, function, level = self.first.family, base_name(self.first.function), split_level(self.first.target)[1]
         before = f"{family} has no {function}; write " if self.is_formula else ""
-        before = before or ("" if self.expression.startswith(f"{family}.") else f"{family}: ")
+        before = before or owner_of(self.first)
         return f"{before}{self.expression}{f', limited to {level}' if level else ''}"
 
     @property
@@ -78,6 +79,11 @@ class Instead:
     dtype: str
     record: Record
     times: float | None
+
+
+def owner_of(record: Record) -> str:
+    """ "onnxruntime: ", where the expression does not begin with the library's name."""
+    return "" if (record.expression or record.target).startswith(f"{record.family}.") else f"{record.family}: "
 
 
 def calls(records: Sequence[Record]) -> list[Call]:
@@ -249,7 +255,7 @@ def summary(records: Sequence[Record], gradients: bool = True, is_wide: bool = F
 
     def rows(call: Call) -> Iterator[list[Inline]]:
         by_dtype = {record.dtype: record for record in call.records}
-        name = Marked(call.written, "code", call.id) if is_wide else _shortened(call.short)
+        name = Marked(call.written, "code", call.id) if is_wide else shortened(call.short, _LONGEST)
         yield [name, *(cell(by_dtype.get(dtype)) for dtype in dtypes)]
         derived = {dtype: gradient_of(record, records) for dtype, record in by_dtype.items()} if gradients else {}
         if any(derived.values()):
@@ -265,10 +271,6 @@ def summary(records: Sequence[Record], gradients: bool = True, is_wide: bool = F
     ]
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 2] + ".."
-
-
 def _short(record: Record | None) -> Inline:
     """The range that it is accurate on, or the grade, in few columns; `!`: but for a few inputs."""
     if record is None or record.grade is None:
@@ -276,6 +278,6 @@ def _short(record: Record | None) -> Inline:
     text = f"{MARKS[record.grade_bound]}{GRADES[record.grade].word}"
     if (found := record.accurate_range) and record.grade == "accurate_range":
         interval = interval_text(record.dtype, replace(found, exceptions=None)).replace(" ", "")
-        marked = f"{MARKS[found.bound or record.bound]}{interval}{'!' * bool(found.exceptions)}"
-        text = marked if len(marked) <= _COLUMN else text
+        range_ = f"{MARKS[found.bound or record.bound]}{interval}{'!' * bool(found.exceptions)}"
+        text = range_ if len(range_) <= _COLUMN else text
     return Marked(text, record.grade)

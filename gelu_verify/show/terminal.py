@@ -76,6 +76,10 @@ def wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 20), break_on_hyphens=False) or [""]
 
 
+def shortened(name: str, width: int) -> str:
+    return name if len(name) <= width else name[: width - 2] + ".."
+
+
 def labelled(label: str, style: str, text: str, width: int) -> Iterator[Line]:
     """The text after its label, wrapped; what follows the first line is indented."""
     indent = " " * (len(label) + 1)

@@ -1,6 +1,7 @@
 """Our correctly rounded kernels beside what was named, where that is asked for, and in the way of nothing."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 from gelu_verify import targets
 from gelu_verify.cli import main
+from gelu_verify.cli.run import _own
 from gelu_verify.formats import DTYPES
 from gelu_verify.measure.jobs import find_jobs, is_brief, was_added
 from gelu_verify.measure.request import Request
@@ -125,3 +127,22 @@ def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correc
     assert [job.target.name for job in none] == ["numpy.silu"]
     as_any = find_jobs(Request(functions=("silu",), dtypes=("float32",)), find).jobs
     assert {job.plan.name for job in as_any} == {"default"}
+
+
+@pytest.mark.parametrize(
+    "asked", [{"plan": "landmarks"}, {"demand": "coarse"}, {"max_ulp": 8.0}, {"budget": 0.0}, {"own": "found"}]
+)
+def test_who_asks_for_inputs_or_for_a_limit_gets_them_of_ours_too(asked):
+    def find(names, **_):
+        return targets.find(["kernels"], function="silu", dtype="float32")
+
+    request = Request(**{"functions": ("silu",), "dtypes": ("float32",), "own": "briefly"} | asked)
+    jobs = find_jobs(request, find).jobs
+    assert {job.plan.name for job in jobs} == {asked.get("plan", "default")}
+    assert not any(is_brief(job, request) for job in jobs)
+
+
+@pytest.mark.parametrize("record", [None, Path("kept")])
+@pytest.mark.parametrize("names", [(), ("torch",)])
+def test_what_is_recorded_has_all_inputs(names, record):
+    assert _own(None, names, record) == ("none" if names else "found" if record else "briefly")
