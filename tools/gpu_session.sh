@@ -66,7 +66,7 @@ stage throughput 180 "gelu-verify run cuda.gelu_cr --function gelu --plan quick 
 # ---- what it measures ----
 stage exhaustive 300 "gelu-verify run cuda --dtype float32 --plan exhaustive --no-throughput --out $OUT/exhaustive"
 stage record 420 "gelu-verify run --device cuda --record data/runs --out $OUT/record"
-stage gate 60 "gelu-verify gate --require cuda"
+stage gate 60 "gelu-verify gate --own --require cuda"
 
 # ---- what only a sanitizer sees: kernels, then the judge, on few inputs ----
 for tool in memcheck racecheck initcheck synccheck; do

@@ -94,24 +94,35 @@ class _Side:
             return outputs_of(self._measured([result.target], words, Path(folder) / "run"), x_bits)
 
     def _measured(self, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
-        command = [sys.executable, "-P", "-m", "gelu_verify", "run", *inputs, *self.how.calls, "--no-own"]
-        done = subprocess.run(
-            [*command, "--out", str(out), "--", *targets],
-            cwd=self.place,
-            env={**os.environ, **self.variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(self.place)},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode not in (0, _FAILED) or not out.exists():
-            raise _error(done.returncode, self.revision, done.stderr.replace(f"{self.place}/", ""))
-        return verified(read_run(out))
+        words = [*inputs, *self.how.calls, "--", *targets]
+        return measured_at(self.place, self.variables, words, out, self.revision.label)
 
 
-def _error(code: int, revision: Revision, printed: str) -> GeluVerifyError:
+def measured_at(place: Path, variables: Mapping[str, str], words: Sequence[str], out: Path, label: str) -> Run:
+    """The run that `gelu-verify run` with these words makes in the folder of a revision, `label` of which errors name.
+
+    Raises
+    ------
+    MissingMeasurement, UsageError : what that says
+    """
+    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "--no-own", "--out", str(out), *words]
+    done = subprocess.run(
+        command,
+        cwd=place,
+        env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(place)},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode not in (0, _FAILED) or not out.exists():
+        raise _error(done.returncode, label, done.stderr.replace(f"{place}/", ""))
+    return verified(read_run(out))
+
+
+def _error(code: int, label: str, printed: str) -> GeluVerifyError:
     """What the run said, with its revision before it."""
     lines = [line for line in printed.splitlines() if line.strip()] or ["it ended without a word"]
     said = next((line.removeprefix(_ERROR) for line in reversed(lines) if line.startswith(_ERROR)), lines[-1])
     kind = MissingMeasurement if code == _MISSING else UsageError
-    return kind(f"at {revision.label}: {said}")
+    return kind(f"at {label}: {said}")

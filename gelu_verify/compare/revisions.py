@@ -65,6 +65,35 @@ class Repository:
             first = Revision(f"where {new or 'HEAD'} parted from {old}", base)
         return first, second
 
+    def revision(self, name: str) -> Revision:
+        """UsageError where there is none of that name."""
+        return Revision(name, self._commit(name))
+
+    def commit_of(self, file: Path, text: str) -> str | None:
+        """The latest commit that brought a text into a file, on whichever branch; None where there is none."""
+        named = os.path.relpath(file.resolve(), self.top)
+        for merges in ([], ["-m"]):  # what a merge only brought along was written before
+            words = ["log", *merges, "-1", "--format=%H", f"-S{text}", "--", named]
+            if found := _git(self.top, *words):
+                return found.splitlines()[0]
+        return None
+
+    def begins_with(self, commit: str) -> bool:
+        """Whether the history that is here was cut off before that commit, which seems to have brought everything."""
+        file = self.top / _git(self.top, "rev-parse", "--git-path", "shallow")
+        return file.exists() and commit in file.read_text().split()
+
+    def stages(self, file: Path) -> tuple[str | None, str | None, str | None]:
+        """A file in conflict: as it was, as it is here, and as the other branch has it; None where it is not there."""
+        named = os.path.relpath(file.resolve(), self.top)
+        found = {
+            line.split()[2]: line.split()[1] for line in _git(self.top, "ls-files", "-u", "--", named).splitlines()
+        }
+        base, ours, theirs = (
+            _git(self.top, "cat-file", "blob", found[n]) + "\n" if n in found else None for n in "123"
+        )
+        return base, ours, theirs
+
     def _commit(self, name: str) -> str:
         try:
             return _git(self.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")

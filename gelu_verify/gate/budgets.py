@@ -7,7 +7,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..isa import level_of_machine
 from ..paths import resource
 from ..records.result import Record
 from .rows import (
+    ALL_ROWS,
     FINITE,
     SCHEMA,
     SCHEMAS,
@@ -26,15 +27,20 @@ from .rows import (
     Budgets,
     Conditions,
     Row,
+    Selection,
     check_row,
-    compiler_of,
     conditions_of,
+    key_of,
     library_of,
     on_gpu,
 )
 
 DIGITS = 3
-_WHERE = ("library", "level", "compiler", "device", "buckets")
+_CONDITIONS, _DIGEST = "conditions", "sha256"
+_DIGEST_LENGTH = 16
+_TABLES = ("regions", "specials", "fails")  # of a row, one line for each entry
+_WHERE = ("machine", "library", "level", "device", "buckets", *_TABLES)  # only where there is something
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 NONE = "-"
 
 _HEADER = """\
@@ -42,12 +48,12 @@ _HEADER = """\
 # One row per target/function/dtype: the largest error that was found, in ULP of the exact value, rounded up to 3
 # digits. "=" holds for every input of the dtype, ">=" for the inputs of the plan; `max_abs` is the largest absolute
 # error for |x| <= 8, `accurate` the ends (bits) of the range in which every input is within 4 ULP. `regions` has the
-# largest error of each region of x, `intervals` of each of the finer ones listed below ("-": nothing was scored);
-# `correct` and `faithful` of the `n` results are so; `specials` is what -inf, +inf, NaN and -0 give; `inputs` and
-# `bits` are digests of inputs and results. `fails` lists the checks that may fail, each with the reason.
-# A row of a library holds for that release and instruction-set level only. One of a source holds everywhere: its limits
-# are these numbers under the libm, architecture, FMA, compiler, plan and seed recorded here, and anywhere else
-# max(1.25 * max_ulp, max_ulp + 2), and in a part of x max(2 * max_ulp, max_ulp + 2).
+# largest error of each region of x, `intervals` of each of the finer ones ("-": nothing was scored); `correct` and
+# `faithful` of the `n` results are so; `specials` is what -inf, +inf, NaN and -0 give; `inputs` and `bits` are digests
+# of inputs and results, `sha256` of the row. `fails` lists the checks that may fail, each with the reason.
+# A row of a library holds for that release and instruction-set level only. One of a source is exact under its
+# `conditions`. Under others, what the row is of is measured where the gate runs (docs/gate.md); where that cannot be,
+# the limits are max(1.25 * max_ulp, max_ulp + 2), and in a part of x max(2 * max_ulp, max_ulp + 2).
 """
 
 
@@ -74,7 +80,8 @@ def make_budgets(
     ResultsError : for a target that failed, or whose error could not be measured
     MissingMeasurement : there is no result
     """
-    conditions, rows = conditions_of(machine), {}
+    rows = {}
+    named = f"{machine.get('cpu', 'unknown processor')}, {level_of_machine(machine)}"
     for record in records:
         if record.executed:  # not on the device that it is for
             continue
@@ -95,7 +102,8 @@ def make_budgets(
             grade=record.grade,
             library=library,
             level=level,
-            compiler=compiler_of(record),
+            conditions=conditions_of(machine, record),
+            machine=named,
             device=record.origin.device if on_gpu(record) else "",
             buckets=record.coverage.buckets if record.coverage else 0,
             **_parts(record),
@@ -103,8 +111,7 @@ def make_budgets(
         rows[record.key + row.scope] = row
     if not rows:
         raise MissingMeasurement("there is no result to make budgets from")
-    named = f"{machine.get('cpu', 'unknown processor')}, {level_of_machine(machine)}"
-    return Budgets(conditions, dict(sorted(rows.items())), machine=named)
+    return Budgets(dict(sorted(rows.items())))
 
 
 def _parts(record: Record) -> dict[str, Any]:
@@ -142,20 +149,27 @@ def round_up(ulp: float, digits: int = DIGITS) -> float:
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
 
 
-def merged(old: Budgets, new: Budgets) -> Budgets:
-    """The new rows, and the old ones of other releases and levels of the libraries that have new ones."""
+def merged(old: Budgets, new: Budgets, selection: Selection = ALL_ROWS) -> Budgets:
+    """The new rows, and the old ones that were not meant, or are of other releases and levels of the libraries that
+    have new ones.
+
+    A new row that says what the old one said leaves that as it is: day and processor are no reason to write another.
+    """
     measured = set(new.keys)
     kept = {
-        name: replace(row, conditions=row.conditions or _unless(old.conditions, new.conditions))
-        for key in measured.intersection(old.keys)
-        for row in old.of(key)
-        if (name := key + row.scope) not in new.rows and row.scope
+        name: row
+        for name, row in old.rows.items()
+        if name not in new.rows and (not selection.has(key := key_of(name, row)) or (row.scope and key in measured))
     }
-    return replace(new, rows=dict(sorted({**new.rows, **kept}.items())))
+    fresh = {
+        name: old.rows[name] if name in old.rows and _says_the_same(old.rows[name], row) else row
+        for name, row in new.rows.items()
+    }
+    return replace(new, rows=dict(sorted({**fresh, **kept}.items())))
 
 
-def _unless(conditions: Conditions, same: Conditions) -> Conditions | None:
-    return None if conditions == same else conditions
+def _says_the_same(old: Row, new: Row) -> bool:
+    return old == replace(new, date=old.date, machine=old.machine)
 
 
 # ---- the file ------------------------------------------------------------------------------------
@@ -165,22 +179,40 @@ def read_budgets(path: Path) -> Budgets:
     """The budgets in a file; UsageError when it is not one, or not as it was written."""
     try:
         text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read the budgets in {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of numbers with thousands of digits
+    except ValueError as error:  # of UTF-8
+        raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
+    if _CONFLICT.search(text):
+        raise UsageError(f"{path} has conflicts of git: `gelu-verify budget --resolve` settles them, row by row")
+    return budgets_in(text, str(path))
+
+
+def budgets_in(text: str, path: str) -> Budgets:
+    """The budgets in the text of a file; UsageError as `read_budgets` has it."""
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # of TOML, of numbers with thousands of digits
         raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     schema = document.get("schema")
     if type(schema) is not int or schema not in SCHEMAS:
         raise UsageError(f"{path} has budgets schema {schema!r} (accepted: {', '.join(map(str, SCHEMAS))})")
+    edited = "was edited by hand: regenerate it with the command in its first line"
     try:
-        rows = {key: _row(key, row) for key, row in document["rows"].items()}
-        conditions, machine = _conditions(document["conditions"]), str(document.get("machine", ""))
-        budgets, digest = Budgets(conditions, rows, schema, machine), document["sha256"]
+        if schema < SCHEMA:
+            if document.pop(_DIGEST) != _digest_of_file(document):
+                raise UsageError(f"{path} {edited}")
+            entries = {name: _as_now(entry, document) for name, entry in document["rows"].items()}
+        else:
+            entries = document.get("rows", {})
+        wrong = [name for name, entry in entries.items() if schema == SCHEMA and not _is_whole(name, entry)]
+        if wrong:
+            raise UsageError(f"{path}: the row {wrong[0]} {edited}")
+        budgets = Budgets({name: _row(name, entry) for name, entry in entries.items()}, schema)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
-    if digest != _hash(budgets) or (schema > 1 and _bare(text) != _bare(budgets_text(budgets, ""))):
-        raise UsageError(f"{path} was edited by hand: regenerate it with the command in its first line")
+    if schema == SCHEMA and _bare(text) != _bare(budgets_text(budgets, "")):
+        raise UsageError(f"{path} {edited}")
     return budgets
 
 
@@ -193,65 +225,87 @@ def _bare(text: str) -> str:
     return text.partition("\nschema = ")[2]
 
 
-def _hash(budgets: Budgets) -> str:
-    """sha256 of the content, so that a row edited by hand is noticed."""
-    content: list[Any] = [
-        asdict(budgets.conditions),
-        {key: _entry(row, budgets.schema) for key, row in budgets.rows.items()},
-    ]
-    content += [] if budgets.schema == 1 else [budgets.schema]
-    content += [budgets.machine] if budgets.machine else []
+def _digest(content: Any) -> str:
+    """So that what was edited by hand is noticed."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _entry(row: Row, schema: int) -> dict[str, Any]:
+def _digest_of_file(document: Mapping[str, Any]) -> str:
+    """As earlier schemas have it: one for the file."""
+    content = [document["conditions"], document["rows"]]
+    content += [document[name] for name in ("schema", "machine") if name in document and document["schema"] > 1]
+    return _digest(content)
+
+
+def _is_whole(name: str, entry: dict[str, Any]) -> bool:
+    """Whether the row is as it was written."""
+    return bool(entry.pop(_DIGEST) == _digest_of_row(name, entry))
+
+
+def digest_of(name: str, row: Row) -> str:
+    """By which the file names what a row says."""
+    return _digest_of_row(name, _entry(row))
+
+
+def _digest_of_row(name: str, entry: Mapping[str, Any]) -> str:
+    return _digest([name, entry])[:_DIGEST_LENGTH]
+
+
+def _as_now(entry: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of an earlier schema, where conditions are the file's, and a compiler is the row's."""
+    entry = {_CONDITIONS: document["conditions"], "machine": document.get("machine", ""), **entry}
+    compiler = {"compiler": entry.pop("compiler")} if "compiler" in entry else {}
+    fails = entry["fails"]
+    listed = dict.fromkeys(fails, "") if isinstance(fails, list) else fails
+    return {**entry, _CONDITIONS: {**entry[_CONDITIONS], **compiler}, "fails": listed}
+
+
+def _entry(row: Row) -> dict[str, Any]:
     """A row as the file has it; what it depends on only where it does."""
     entry = {each.name: getattr(row, each.name) for each in fields(row)}
     if row.intervals is not None:
-        entry["intervals"] = tuple(row.intervals.get(name, NONE) for name in FINITE)
-    if row.conditions is not None:
-        entry["conditions"] = asdict(row.conditions)
-    if schema < SCHEMA:
-        entry["fails"] = tuple(row.fails)
+        entry["intervals"] = [row.intervals.get(name, NONE) for name in FINITE]
+    entry[_CONDITIONS] = {name: value for name, value in asdict(row.conditions).items() if value != ""}
     return {name: value for name, value in entry.items() if value is not None and (value or name not in _WHERE)}
 
 
-def _conditions(entry: Mapping[str, Any]) -> Conditions:
-    found = Conditions(**entry)
-    if not (type(found.libm) is type(found.architecture) is str and type(found.fma) is bool):
-        raise ValueError("conditions are the texts libm and architecture, and fma, true or false")
-    return found
-
-
 def _row(name: str, entry: Mapping[str, Any]) -> Row:
-    listed, fails = entry.get("intervals"), entry["fails"]
+    listed = entry.get("intervals")
     if isinstance(listed, list):
         limits = zip(FINITE, listed, strict=True)
         entry = {**entry, "intervals": {name: limit for name, limit in limits if limit != NONE}}
-    if "conditions" in entry:
-        entry = {**entry, "conditions": _conditions(entry["conditions"])}
     if "accurate" in entry:
         entry = {**entry, "accurate": tuple(entry["accurate"])}
-    row = Row(**{**entry, "fails": dict.fromkeys(fails, "") if isinstance(fails, list) else fails})
+    row = Row(**{**entry, _CONDITIONS: Conditions(**entry[_CONDITIONS])})
     check_row(name, row)
     return row
 
 
 def budgets_text(budgets: Budgets, command: str) -> str:
-    """The file: TOML with a header that says what the rows are and which command made them."""
-    header = _HEADER.format(command=command)
-    lines = [header, f"schema = {budgets.schema}"]
-    lines += [
-        f"sha256 = {_toml(_hash(budgets))}",
-        *([f"machine = {_toml(budgets.machine)}"] if budgets.machine else []),
-        "",
-        "[conditions]",
-        *(f"{k} = {_toml(v)}" for k, v in asdict(budgets.conditions).items()),
-    ]
-    lines += ["", f"# intervals: {' '.join(FINITE)}"]
-    for key, row in budgets.rows.items():
-        lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in _entry(row, budgets.schema).items())]
+    """The file: TOML with a header that says what the rows are and which command made them.
+
+    Rows are sorted, each with its own digest, and each number has a line: branches that change different rows merge.
+    """
+    lines = [_HEADER.format(command=command), f"schema = {SCHEMA}"]
+    for name, row in sorted(budgets.rows.items()):
+        lines += ["", *_row_lines(name, _entry(row))]
     return "\n".join(lines) + "\n"
+
+
+def _row_lines(name: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    yield f"[rows.{_toml(name)}]"
+    yield f"{_DIGEST} = {_toml(_digest_of_row(name, entry))}"
+    for key, value in entry.items():
+        if key == "intervals":
+            yield f"{key} = ["
+            yield from (f"    {_toml(limit)}, # {part}" for part, limit in zip(FINITE, value, strict=True))
+            yield "]"
+        elif key not in _TABLES:
+            yield f"{key} = {_toml(value)}"
+    for key in _TABLES:
+        if key in entry:
+            yield f"[rows.{_toml(name)}.{key}]"
+            yield from (f"{_key(part)} = {_toml(value)}" for part, value in entry[key].items())
 
 
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:

@@ -50,6 +50,11 @@ def _compare_rows(key: str, old: Row, new: Row) -> Iterable[RowChange]:
         yield RowChange(f"~ {key}: {_limit(new)}, tighter in a part of x", False)
 
 
+def is_looser(key: str, old: Row, new: Row) -> bool:
+    """Whether the new row allows what the old one did not."""
+    return any(_looser(key, old, new))
+
+
 def _looser(key: str, old: Row, new: Row) -> Iterator[str]:
     """What the new row allows and the old one did not, or no longer limits."""
     if (old.bound == "=" and new.bound != "=") or new.n < COVERAGE * old.n:

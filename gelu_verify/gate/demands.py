@@ -42,12 +42,17 @@ def _with_demand(row: RowVerdict, record: Record, grade: Grade | None) -> RowVer
 def tried(rows: Iterable[RowVerdict]) -> str:
     """On which inputs those within their budgets are; empty where there are none."""
     records = [row.record for row in rows if row.record is not None and row.verdict == "ok"]
-    shares = sorted(r.n / 2.0 ** get_format(r.dtype).width for r in records if r.bound != "=")
-    if not records:
-        return ""
-    if not shares:
-        return "on all inputs"
-    some = f"a share of {shares[0]:.1g}" + (f" to {shares[-1]:.1g}" if len(shares) > 1 else "")
-    others = len(records) - len(shares)
-    whole = f"{others} on all inputs, " if others else ""
-    return f"{whole}{len(shares)} on those of the budget, a sample ({some}), and nothing is said of others"
+    samples = [record for record in records if record.bound != "="]
+    by_width: dict[int, list[int]] = {}
+    for record in samples:
+        by_width.setdefault(get_format(record.dtype).width, []).append(record.n)
+    said = [f"{len(ns)} on {_range(min(ns), max(ns))} of 2^{width} inputs" for width, ns in sorted(by_width.items())]
+    if whole := len(records) - len(samples):
+        said.insert(0, f"{whole} on all inputs" if samples else "on all inputs")
+    if samples:
+        said.append("nothing is said of others")
+    return ", ".join(said)
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -24,7 +24,9 @@ from ..targets import Target
 from ..targets import families as all_families
 from ..work.observer import SILENT, Observer
 from .project import Project
-from .rows import Budgets
+from .rows import ALL_ROWS, Budgets, Selection
+
+ALL_INPUTS_S = 240.0  # for all of float32, of each target whose budget is made
 
 
 @dataclass(frozen=True)
@@ -45,17 +47,21 @@ def measure_budgeted(
     before: Budgets | None = None,
     demand: Grade | None = None,
     seed: int | None = None,
+    selection: Selection = ALL_ROWS,
 ) -> Measurements:
     """What the project names, has a budget, or is of a family that is required, as far as it is here.
 
     Each is measured on the plan and the seed of its budget, and in as many buckets more, so that the limits are met by
     the same inputs: where the outputs are the same, so are these. `before`: the budgets that are made anew, of which
     the buckets are taken; what has none there gets the time that it gets in a run. `demand`: a grade that all shall
-    have; where it, or that of the project, speaks of all inputs, all of float32 are tried. `seed`: of all instead.
+    have; where it, or that of the project, speaks of all inputs, all of float32 are tried. Where budgets are made, they
+    are, too, of what is fast enough for that. `seed`: of all instead. `selection`: only these.
     """
     rows = before or budgets
     buckets_of = {key: row.buckets for key in rows.keys for row in rows.of(key)}
-    budget = 0 if budgets.rows else None
+    budget, all_s = (0.0, 0.0) if budgets.rows else (None, ALL_INPUTS_S)
+    # a name that is wrong is an error where budgets are made; where they are checked, the others are judged
+    survived = (MissingMeasurement, UsageError) if budgets.rows else (MissingMeasurement,)
     plan_of = {key: (row.plan, row.seed if seed is None else seed) for key in budgets.keys for row in budgets.of(key)}
     found: dict[str, Record] = {}
     absent: dict[str, str] = {}
@@ -64,16 +70,20 @@ def measure_budgeted(
         request = replace(request, plan_of=plan_of, workers=workers, buckets_of=buckets_of)
         request = replace(request, demand=demand or request.demand, hard_cases=project.cases if project else {})
         request = request if seed is None else replace(request, seed=seed)
-        request = replace(request, budget=None if request.demands_all else budget)
+        request = replace(request, budget=None if request.demands_all else budget, all_s=all_s)
+        request = replace(request, targets=tuple(name for name in request.targets if selection.may_have(str(name))))
         with selecting(request, observer) as select:
-            jobs = _here(request, select, lambda target, key: key not in found and keep(key), absent)
+            jobs = _here(request, select, lambda target, key: wanted(key) and keep(key), absent, survived)
             for result in measured(jobs, request, observer):
                 check_measured(result.record, result.table is not None)
                 found[result.record.key] = result.record
 
+    def wanted(key: str) -> bool:
+        return key not in found and selection.has(key)
+
     for entry in reversed(project.entries if project else ()):  # a [[target]] before what is for all
         measure(entry.request)
-    for request in _of_rows([key for key in budgets.keys if key not in found]):
+    for request in _of_rows([key for key in budgets.keys if wanted(key)]):
         measure(_known(request, absent), plan_of.__contains__)
     measure(_known(Request(targets=tuple(families)), absent))
     origin = Origin(device=label(device()))
@@ -102,24 +112,33 @@ def _family(name: str) -> str:
     return split_level(name)[0].partition(".")[0]
 
 
-def _here(request: Request, select: Selector, keep: Callable[[Target, str], bool], absent: dict[str, str]) -> list[Job]:
+def _here(
+    request: Request,
+    select: Selector,
+    keep: Callable[[Target, str], bool],
+    absent: dict[str, str],
+    survived: tuple[type[Exception], ...],
+) -> list[Job]:
     """The jobs of what can be measured here of a request; why the rest cannot goes to `absent`."""
     found: list[Job] = []
     for name in map(str, request.targets):
         try:
             found += find_jobs(replace(request, targets=(name,)), select, keep).jobs
-        except MissingMeasurement as reason:
+        except survived as reason:
             absent[name] = str(reason)
     return list({job.key: job for job in found}.values())
 
 
-def stored_measurements(run: Run, budgets: Budgets, project: Project | None = None) -> Measurements:
+def stored_measurements(
+    run: Run, budgets: Budgets, project: Project | None = None, selection: Selection = ALL_ROWS
+) -> Measurements:
     """Those of a stored run that may decide.
 
     Results of a source that has changed since, or cannot be found any more, are stale, where a budget is for them.
     """
     keys = set(budgets.keys)
-    records = [_fresh(record, project) if record.key in keys else record for record in dated_results(run)]
+    meant = (record for record in dated_results(run) if selection.has(record.key))
+    records = [_fresh(record, project) if record.key in keys else record for record in meant]
     return Measurements(records, run.manifest["machine"])
 
 

@@ -3,7 +3,7 @@
 ```toml
 [tool.gelu-verify]
 targets = ["kernels.c:gelu_f32", "torch.gelu"]   # as `gelu-verify run` takes them
-plan = "default"
+plan = "fixed"                                   # the default: the same inputs whatever has changed
 min_grade = "faithful"                           # of all inputs: in float32 all are tried
 budgets = "gelu-budgets.toml"
 hard_cases = "gelu-hard-cases.csv"               # inputs that every plan takes, here (`gelu-verify keep`)
@@ -34,6 +34,7 @@ from ..calling import OPTIONS, READINGS
 from ..checks import CHECKS
 from ..errors import UsageError, one_of
 from ..inputs.found import HardCases, hard_cases_of, read_found
+from ..inputs.plans import FIXED
 from ..isa import split_level
 from ..measure.levels import ALL
 from ..measure.request import ArgumentError, Request
@@ -228,6 +229,7 @@ def _entry(options: dict[str, Any]) -> ProjectEntry:
     if (grade := options.pop("min_grade", None)) not in (None, *GRADES):
         raise one_of("min_grade", grade, list(GRADES))
     lists = ("targets", "functions", "dtypes")
+    options.setdefault("plan", FIXED)
     given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in options.items()}
     try:
         return ProjectEntry(Request(**given, demand=grade), accept)

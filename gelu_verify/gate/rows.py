@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any
 
 from ..errors import ResultsError
 from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
-from ..isa import split_level
+from ..isa import level_of_machine, split_level
 from ..records.grades import GRADES
 from ..records.parts import (
     AbsoluteError,
@@ -27,8 +29,8 @@ from ..records.parts import (
 )
 from ..records.result import Grade, Record
 
-SCHEMA = 3
-SCHEMAS = (1, 2, SCHEMA)
+SCHEMA = 4
+SCHEMAS = (1, 2, 3, SCHEMA)
 COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
 FINITE = INTERVALS[1:-1]  # those with errors
 SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
@@ -37,16 +39,35 @@ _KEYS = {  # of a record: the limit of a row, without which there is none
     **{name: name for name in ("regions", "intervals")},
     **{"correctly_rounded": "correct", "max_abs_error": "max_abs", "accurate_range": "accurate", "bits_sha256": "bits"},
 }
+_COMPILED = re.compile(r"(.*?), (-|no flags, )")  # version of what was compiled: compiler, flags, hash
+_FOR_THIS_PROCESSOR = "=native"  # in flags of gcc and clang
 SOURCES = ("kernels", "published", "cuda", "callable")  # families whose `version` is a hash of their source
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What decides the last bits of a kernel that calls the system's libm."""
+    """What decides the last bits of a result beside the source of its target. Empty is what does not concern it."""
 
     libm: str
     architecture: str
     fma: bool
+    compiler: str = ""  # of a source file
+    libraries: str = ""  # of Python code, with their versions
+    level: str = ""  # instruction-set level, where libraries choose code by it, or a compiler was asked to
+
+    def differences(self, here: Conditions) -> list[str]:
+        """What is otherwise here, as far as this says it: "cc 12.2.0 (the budget: cc 14.1.0)"."""
+        return [
+            _difference(name, old, new)
+            for name, old in asdict(self).items()
+            if old != "" and old != (new := getattr(here, name))
+        ]
+
+
+def _difference(name: str, old: object, new: object) -> str:
+    if name == "fma":
+        return "with FMA (the budget: without)" if new else "without FMA (the budget: with it)"
+    return f"{new or f'no {name}'} (the budget: {old})"
 
 
 @dataclass(frozen=True)
@@ -60,13 +81,13 @@ class Row:
     seed: int
     witness: str
     date: str
+    conditions: Conditions
+    machine: str = ""  # processor on which it was measured, and its instruction-set level: for people
     fails: Mapping[str, str] = field(default_factory=dict)  # checks that may fail, each with the reason
     grade: Grade | None = None
     library: str = ""  # of a row that holds for one release of a library only: "torch 2.13.0"
     level: str = ""  # and for one instruction-set level of the processor
-    compiler: str = ""  # of a source file
     device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
-    conditions: Conditions | None = None  # where they are not those of the file
     buckets: int = 0  # in which more was tried than the plan's own inputs (`run --budget`)
     max_abs: float | None = None  # largest absolute error for |x| <= 8
     accurate: tuple[str, str] | None = None  # ends (bits) of the accurate range
@@ -127,13 +148,46 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Selection:
+    """Which rows are meant: of these targets, files or families, that match one of these patterns; empty: all."""
+
+    targets: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+    @classmethod
+    def of_keys(cls, keys: Iterable[str]) -> Selection:
+        """Exactly these rows."""
+        return cls(patterns=tuple(map(escape, keys)))
+
+    def has(self, key: str) -> bool:
+        """Whether a target/function/dtype is among them."""
+        named = not self.targets or any(is_of(name, key) for name in self.targets)
+        return named and (not self.patterns or any(fnmatchcase(key, pattern) for pattern in self.patterns))
+
+    def may_have(self, name: str) -> bool:
+        """Whether a target, file or family can have such rows."""
+        return not self.targets or any(is_of(each, f"{name}/") or is_of(name, f"{each}/") for each in self.targets)
+
+
+ALL_ROWS = Selection()
+
+
+def is_of(name: str, key: str) -> bool:
+    """Whether a target/function/dtype is of a target, a file or a family."""
+    return re.match(rf"{re.escape(name)}[/:.@]", key) is not None
+
+
+@dataclass(frozen=True)
 class Budgets:
     """All rows: by target/function/dtype, and the scope of those that have one."""
 
-    conditions: Conditions
     rows: Mapping[str, Row]
     schema: int = SCHEMA
-    machine: str = ""  # processor on which they were measured, and its instruction-set level: for people
+
+    def selected(self, selection: Selection) -> Budgets:
+        """Only those rows."""
+        rows = {name: row for name, row in self.rows.items() if selection.has(key_of(name, row))}
+        return replace(self, rows=rows)
 
     def of(self, key: str) -> list[Row]:
         """The rows of a target/function/dtype, whatever they apply to."""
@@ -150,14 +204,20 @@ def key_of(name: str, row: Row) -> str:
     return name.removesuffix(row.scope)
 
 
-def conditions_of(machine: Mapping[str, Any]) -> Conditions:
-    """The conditions of a run, from the machine in its manifest; ResultsError where it does not tell."""
+def conditions_of(machine: Mapping[str, Any], record: Record) -> Conditions:
+    """Those of a result, from the machine in its run's manifest; ResultsError where that does not tell."""
     missing = [name for name in ("libm", "architecture", "isa") if name not in machine]
     if missing:
         raise ResultsError(f"the run does not record the {', '.join(missing)} of its machine, on which budgets depend")
     tunables = machine.get("switches", {}).get("GLIBC_TUNABLES")  # chooses other code in libm
     libm = f"{machine['libm']}{f' ({tunables})' if tunables else ''}"
-    return Conditions(libm=libm, architecture=str(machine["architecture"]), fma="fma" in machine["isa"])
+    compiler, libraries = compiler_of(record), libraries_of(record)
+    by_level = libraries or (compiler and _FOR_THIS_PROCESSOR in record.version)
+    return Conditions(
+        libm=libm, architecture=str(machine["architecture"]), fma="fma" in machine["isa"],
+        compiler=compiler, libraries=libraries,
+        level=split_level(record.target)[1] or level_of_machine(machine) if by_level else "",
+    )  # fmt: skip
 
 
 def library_of(record: Record, level: str) -> tuple[str, str]:
@@ -170,10 +230,38 @@ def library_of(record: Record, level: str) -> tuple[str, str]:
     return f"{record.family} {record.version}", split_level(record.target)[1] or level
 
 
+def row_for(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> Row | None:
+    """The row that limits a result of a machine; None where there is none."""
+    level = level_of_machine(machine)
+    return next((row for row in budgets.of(record.key) if row.applies(record, level)), None)
+
+
+def differences_here(row: Row, record: Record, machine: Mapping[str, Any]) -> list[str]:
+    """What decides last bits and is not as it was where the row was made."""
+    if on_gpu(record):
+        here, there = record.origin.device or "no GPU", row.device
+        return [] if here == there else [f"{here} (the budget: {there})"]
+    return row.conditions.differences(conditions_of(machine, record))
+
+
+def is_exact(row: Row, record: Record) -> bool:
+    """Whether the row is of the inputs of the result: all, or by plan and seed, and by what these choose in this
+    version, where that is known."""
+    named = (row.plan, row.seed) == (record.plan, record.seed)
+    return row.bound == "=" or (named and (row.inputs is None or row.inputs == record.inputs_sha256))
+
+
 def compiler_of(record: Record) -> str:
     """The compiler of a source file, without flags, which belong to the source; empty of anything else."""
-    match = re.match(r"(.*?), (-|no flags, )", record.version) if record.family == "callable" else None
+    match = _COMPILED.match(record.version) if record.family == "callable" else None
     return match[1] if match else ""
+
+
+def libraries_of(record: Record) -> str:
+    """What a target of the user's calls or runs in: "numpy 2.4.6, scipy 1.17.1"; empty of what is compiled."""
+    if record.family != "callable" or compiler_of(record):
+        return ""
+    return ", ".join(part for part in record.version.split(", ") if " " in part)
 
 
 def on_gpu(record: Record) -> bool:
@@ -204,7 +292,6 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
 
     optional: dict[str, Callable[[Any], bool]] = {
         "grade": lambda v: v in GRADES,
-        "conditions": lambda v: isinstance(v, Conditions),
         **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp", "mean_bits"), _is_limit),
         "accurate": lambda v: type(v) is tuple and len(v) == 2 and all(map(is_bits, v)),
         **{
@@ -230,10 +317,15 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "fails": isinstance(row.fails, Mapping) and all(type(each) is str for each in row.fails.values()),
         "library": type(row.library) is str and bool(row.library) == bool(row.level),
         "level": type(row.level) is str,
-        "compiler": type(row.compiler) is str,
+        "conditions": _are_conditions(row.conditions),
+        "machine": type(row.machine) is str,
         "device": type(row.device) is str,
         **{name: getattr(row, name) is None or holds(getattr(row, name)) for name, holds in optional.items()},
     }
+
+
+def _are_conditions(value: Conditions) -> bool:
+    return all(type(each) is (bool if name == "fma" else str) for name, each in asdict(value).items())
 
 
 def _is_limit(value: Any) -> bool:

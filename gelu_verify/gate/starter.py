@@ -22,7 +22,7 @@ _START = """\
 targets = [{targets}]  # as `gelu-verify run` takes them; paths are relative to this file
 {functions}
 {dtypes}
-{of_all}plan = "default"  # which inputs: all of 16 bits, a sample of wider dtypes; see `gelu-verify list`
+{of_all}plan = "fixed"  # all inputs of 16 bits, of a fast target of float32 too; else a sample, the same one each time
 # min_grade = "faithful"  # of all inputs: all of float32 are tried, which a fast target does in seconds
 # policy = "formula"  # accepts the NaN that the formula gives at -inf
 budgets = {budgets_text}

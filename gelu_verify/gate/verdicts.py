@@ -2,12 +2,12 @@
 
 A budget row is what a run measured on the recorded machine. A row of a library is for its release and for the
 instruction-set level of the processor: elsewhere it does not apply, and what has no other row was not measured. Sources
-call the system's libm, whose results differ between versions and instruction sets, so their limits are exact only where
-they were measured:
+depend on compiler, libm, libraries and instruction set, so their limits are exact only under the same conditions:
 
-- same libm, architecture, FMA, compiler and inputs as the row: over where a rule of `judge` (docs/compare.md) calls the
-  result worse than the row; notes say where the bits are not the row's, and what is better;
-- anything else: over beyond the headroom of the rule.
+- same conditions and inputs as the row: over where a rule of `judge` (docs/compare.md) calls the result worse than the
+  row; notes say where the bits are not the row's, and what is better;
+- others, and the code of the row was measured here (`base`): the same, against what that gives;
+- others, and it was not: over beyond the headroom of the rule, and a note says why.
 
 What a rule cannot compare is missing, as if it had not been measured.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from ..inputs.found import HardCases
@@ -25,6 +26,7 @@ from ..judge.rules import RULES, Measure, Tolerance
 from ..judge.sides import Change, Sides, measured_text
 from ..records.claims import grade_text, grade_title
 from ..records.result import Record
+from .base import NO_BASES, Bases
 from .budgets import round_up
 from .keeping import failing_input, keep_command
 from .measurements import Measurements
@@ -33,10 +35,11 @@ from .rows import (
     COVERAGE,
     Budgets,
     Row,
-    compiler_of,
-    conditions_of,
+    differences_here,
+    is_exact,
+    is_of,
     library_of,
-    on_gpu,
+    row_for,
 )
 
 
@@ -60,39 +63,58 @@ def verdicts(
     demanded: Collection[str] = (),
     *,
     unchanged: bool = False,
+    bases: Bases = NO_BASES,
+    absent: Mapping[str, str] = MappingProxyType({}),
 ) -> list[RowVerdict]:
     """One for each target/function/dtype that has a budget, in the order of the file, and then for each of `demanded`.
 
     Results without a row are not judged, and missing where they are demanded. Of two results with one key the first
     counts. One that is committed says so in a note; one that is stale is missing. `unchanged`: any result that is not
-    that of the budget's run is over, where both have the same inputs and conditions.
+    that of the budget's run is over, where both have the same inputs and conditions. `absent`: why a target, file or
+    family was not measured.
     """
     measured = {record.key: record for record in reversed(records)}
     keys = dict.fromkeys((*budgets.keys, *demanded))
     return [
-        _held_against(budgets, measured[key], machine, unchanged)
+        _held_against(budgets, measured[key], machine, unchanged, bases)
         if key in measured
-        else RowVerdict(key, "missing", ("not in this run",))
+        else RowVerdict(key, "missing", (_absence(key, absent),))
         for key in keys
     ]
 
 
-def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool) -> RowVerdict:
-    """A result, and the row that is for it; missing where there is none."""
-    here, level = conditions_of(machine), level_of_machine(machine)
-    rows = budgets.of(record.key)
-    row = next((row for row in rows if row.applies(record, level)), None)
-    if row is not None:
-        same_compiler = compiler_of(record) == row.compiler
-        same_machine = same_compiler and here == (row.conditions or budgets.conditions)
-        found = _judged(row, record, same_machine, unchanged)
-        note = f"compiled by {compiler_of(record)}, the budget by {row.compiler}: headroom applies"
-        return found if same_compiler else replace(found, notes=(*found.notes, note))
+def _absence(key: str, absent: Mapping[str, str]) -> str:
+    """Why nothing of a target was measured, by its name, its file or its family."""
+    names = (name for name in absent if is_of(name, key))
+    return next((absent[name] for name in sorted(names, key=len, reverse=True)), "not in this run")
+
+
+def _held_against(
+    budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool, bases: Bases
+) -> RowVerdict:
+    """A result, and the row that is for it, or what the code of that row gives here; missing where there is none."""
+    key, row = record.key, row_for(budgets, record, machine)
+    if row is None:
+        return RowVerdict(key, "missing", (_no_budget(budgets, record, machine),), record=record)
+    otherwise = differences_here(row, record, machine)
+    why = ", ".join(otherwise) or ("" if is_exact(row, record) else "other inputs than the budget's")
+    if key in bases.rows:
+        found = _judged(bases.rows[key], record, True, unchanged)
+        base = f"held against {bases.labels[key]}, measured here: {why}"
+        note = base if is_exact(bases.rows[key], record) else f"{base}; it took other inputs, so headroom applies"
+    else:
+        found = _judged(row, record, not otherwise, unchanged)
+        lacking = f", and its code was not measured here: {bases.absent[key]}" if key in bases.absent else ""
+        note = f"{why}{lacking}: headroom applies" if otherwise or lacking else ""
+    return replace(found, notes=(*found.notes, note)) if note else found
+
+
+def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> str:
     why = "has no budget"
-    if rows:
-        release = " at ".join(library_of(record, level))
+    if rows := budgets.of(record.key):
+        release = " at ".join(library_of(record, level_of_machine(machine)))
         why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
-    return RowVerdict(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
+    return f"{why}: `gelu-verify budget` makes one"
 
 
 def judged(
@@ -102,10 +124,11 @@ def judged(
     project: Project | None = None,
     *,
     unchanged: bool = False,
+    bases: Bases = NO_BASES,
 ) -> list[RowVerdict]:
     """What was measured against all that is demanded: each budget, what the project names, the required families."""
     named = [record.key for record in found.records if project and project.has(record)]
-    rows = verdicts(found.records, found.machine, budgets, named, unchanged=unchanged)
+    rows = verdicts(found.records, found.machine, budgets, named, unchanged=unchanged, bases=bases, absent=found.absent)
     rows = [_with_command(row, budgets, project.cases) for row in rows] if project else rows
     judged_keys = {row.key for row in rows}
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
@@ -147,19 +170,20 @@ def _stale(record: Record) -> RowVerdict:
     return RowVerdict(record.key, "missing", (record.origin.recorded, record.origin.stale), record=record)
 
 
-def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> RowVerdict:
+def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) -> RowVerdict:
     key = record.key
     if record.origin.stale:
         return _stale(record)
     if record.has_failed:
-        return RowVerdict(key, "over", (record.failure or "",), record=record, inputs=failing_input(record))
+        inputs = failing_input(record)
+        shown = {"x_bits": inputs[0]} if inputs else None
+        return RowVerdict(key, "over", (record.failure or "",), record=record, witness=shown, inputs=inputs)
     if record.own_faults:
         return RowVerdict(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
         return RowVerdict(key, "missing", (reason,), record=record)
-    same = record.origin.device == row.device if on_gpu(record) else same_machine
-    same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
-    exact = same and same_inputs
+    same_inputs = is_exact(row, record)
+    exact = same_conditions and same_inputs
     tolerance: Tolerance = "known" if exact else "headroom"
     sides = Sides(row.record(key), record, old_lists_failures=True, comparable=True, tolerance=tolerance)
     found = changes_of_limits(sides)
@@ -168,7 +192,9 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Ro
     unknown = [f"not known to be within its budget: {each.text}" for each in found if each.verdict == "unknown"]
     notes = [*_notes(sides, found)]
     if exact and row.bits is not None and record.bits_sha256 != row.bits:
-        (reasons if unchanged else notes).append("other results than the budget's run, with the same libm and inputs")
+        (reasons if unchanged else notes).append(
+            "other results than the budget's run, with the same conditions and inputs"
+        )
     if record.bound == "=" and not same_inputs:
         why = f"on all inputs, the budget on {row.n:,}"
         notes.append(f"{why}: headroom applies (`gelu-verify budget` makes one of all)")
@@ -194,12 +220,6 @@ def _notes(sides: Sides, found: Iterable[Change]) -> Iterator[str]:
     for each in found:
         if each.what == "check" and each.verdict == "better" and each.new == "pass":
             yield f"check {each.where} passes now, the budget still excuses it"
-
-
-def _on_the_same_inputs(row: Row, record: Record) -> bool:
-    """By name and seed, and by what these choose in this version, where that is known."""
-    named = (row.plan, row.seed) == (record.plan, record.seed)
-    return named and (row.inputs is None or row.inputs == record.inputs_sha256)
 
 
 def _unmeasured(row: Row, record: Record) -> str:

@@ -115,7 +115,12 @@ class Plan:
     @property
     def widens(self) -> bool:
         """Whether more inputs may follow its own, as far as time allows (`widened.py`)."""
-        return self.name == "default" and not (self.exhaustive or self.spans or self.length)
+        return self.name in (DEFAULT, FIXED) and not (self.exhaustive or self.spans or self.length)
+
+    @property
+    def follows_outputs(self) -> bool:
+        """Whether those that follow are chosen by what was found so far."""
+        return self.name != FIXED
 
     @property
     def usual_length(self) -> int:
@@ -165,6 +170,7 @@ class ChosenInputs:
 Chooser = Callable[[Function, Format, int, tuple[int, ...]], ChosenInputs]
 """Of a seed, and of bits of inputs that a plan takes beside its own, as it takes hard cases."""
 PLANS: dict[str, Chooser] = {}
+DEFAULT, FIXED = "default", "fixed"  # to which more inputs can come
 
 
 def _plan(chooser: Chooser) -> Chooser:
@@ -351,6 +357,12 @@ def strata(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = (
 @_plan
 def stress(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Default, then half a million equal calls, a thousand lengths up to 2^24 and eight threads: two minutes each."""
+    return default(function, fmt, seed, also)
+
+
+@_plan
+def fixed(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
+    """Default, but more inputs do not follow the outputs: a gate tries the same ones whatever has changed."""
     return default(function, fmt, seed, also)
 
 

@@ -26,14 +26,16 @@ class Budget:
     seconds : after which no further bucket is begun
     buckets : how many are tried at most: the same number tries the same inputs again, if the outputs are the same
     demand : what is asked of all inputs: once an input shows that it does not hold, no more are tried
+    all_s : where all of float32 would take no longer at the speed so far, in seconds, the other limits do not hold
     """
 
     seconds: float = math.inf
     buckets: int = MOST_BUCKETS
     demand: Grade | None = None
+    all_s: float = 0.0
 
     def __bool__(self) -> bool:
-        return self.seconds > 0 and self.buckets > 0
+        return (self.seconds > 0 and self.buckets > 0) or self.all_s > 0
 
     @classmethod
     def of(cls, given: float | str) -> Budget:

@@ -45,6 +45,12 @@ def next_buckets(function: Function, table: Table, done: np.ndarray, max_ulp: fl
     return near or _chosen(_core(function.name, table.fmt.name), done, SOME) or _chosen(range(1 << 16), done, MANY)
 
 
+def next_fixed(function: Function, fmt: Format, done: np.ndarray) -> list[int]:
+    """The same, whatever was found: those where the function is not trivial, then all others."""
+    most = min(SOME, max(FEW // 8, int(done.sum())))  # few first: how long they take is not known
+    return _chosen(_core(function.name, fmt.name), done, most) or _chosen(range(1 << 16), done, MANY)
+
+
 def refutes(function: Function, table: Table, demand: Grade | None) -> bool:
     """Whether an input shows that not all have that grade."""
     if demand is None:

@@ -59,6 +59,7 @@ class Request(Calling):
     buckets_of : so many buckets instead, of single jobs, by `Job.key`
     demand : a grade that every result shall have. Where it speaks of all inputs, all float32 inputs are tried, unless
         there is a `budget`
+    all_s : seconds within which all float32 inputs are tried, where that is enough for them, whatever the budget
     max_ulp : a limit of errors, near which more inputs are tried; nothing is judged by it
     policy : "formula" accepts NaN at -inf
     throughput : "quick": of one size; "full": from the first cache to memory, on one thread and on all
@@ -80,6 +81,7 @@ class Request(Calling):
     budget: float | str | None = None
     buckets_of: Mapping[str, int] = field(default_factory=dict)
     demand: Grade | None = None
+    all_s: float = 0.0
     max_ulp: float | None = None
     policy: Policy = "limit"
     throughput: Throughput = "none"

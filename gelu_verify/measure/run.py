@@ -138,7 +138,10 @@ def allotted(jobs: Sequence[Job], request: Request, workers: int, alone: bool) -
             return Budget(max(seconds, budget.ALONE_S), demand=request.demand)
         return Budget(seconds)
 
-    return [of(job, each) for job, each in zip(jobs, takes, strict=True)]
+    return [
+        replace(found, all_s=request.all_s) if job.plan.widens and job.plan.dtype == "float32" else found
+        for job, found in ((job, of(job, each)) for job, each in zip(jobs, takes, strict=True))
+    ]
 
 
 def _repeat(job: Job, record: Record, request: Request) -> str:

@@ -21,15 +21,16 @@ from ..errors import TargetFailure
 from ..inputs.plans import Chunk, Plan
 from ..inputs.widened import BUCKET, MANY, chunks_of, outside, widened
 from ..targets.extra_outputs import Differences
-from .budget import Budget
+from .budget import MOST_BUCKETS, Budget
 from .kept import Kept
-from .next_buckets import next_buckets, refutes
+from .next_buckets import next_buckets, next_fixed, refutes
 from .part_measurer import PartMeasurer
 from .rounds import Round
 
 BESIDE, TOGETHER, MOST_DRAWN = 1 << 7, 16, 1 << 20  # float64: neighbours on either side, buckets of a call, all inputs
-SLOW = 0.1  # seconds of a call that is not made longer
+SLOW, SLOW_OF_ALL = 0.1, 1.0  # seconds of a call that is not made longer
 LONG = 256  # buckets of a round from which on its calls may be longer
+KNOWN = 4 * LONG  # buckets after which the speed is that of long calls
 
 
 @dataclass
@@ -77,25 +78,43 @@ class Widening:
         """Round after round; a failure of the target ends it."""
         number = 0
         while self.failure is None and self._may_go_on():
-            most = self.budget.buckets - self.steps
-            chosen = next_buckets(self.here.function, self._view, self._done, self.max_ulp)[:most]
+            most = self._most - self.steps
+            chosen = self._next_buckets()[:most]
             if not chosen:
                 return
             number += 1
             if self._round(number, chosen) < len(chosen):
                 return
 
+    def _next_buckets(self) -> list[int]:
+        here = self.here
+        if here.plan.follows_outputs:
+            return next_buckets(here.function, self._view, self._done, self.max_ulp)
+        return next_fixed(here.function, here.fmt, self._done)
+
     def _may_go_on(self) -> bool:
         """Whether there is time for one bucket more, and still a question."""
         size = BUCKET if self._is_whole else self.here.plan.usual_length
-        if self.steps >= self.budget.buckets or size * self.seconds * self._times > self._left:
+        if self.steps >= self._most or size * self.seconds * self._times > self._left:
             return False
         return not refutes(self.here.function, self._view, self.budget.demand)
 
     @property
+    def _takes_all(self) -> bool:
+        """Whether all inputs would be tried in the time that the budget has for that, as far as is known yet."""
+        rest = (MOST_BUCKETS - self.steps) * BUCKET * self.seconds
+        is_known = self.steps >= KNOWN or self.spent >= self.budget.all_s / 30
+        return self._is_whole and (not is_known or self.spent + rest <= self.budget.all_s)
+
+    @property
+    def _most(self) -> int:
+        return MOST_BUCKETS if self._takes_all else self.budget.buckets
+
+    @property
     def _left(self) -> float:
         """Seconds of the budget."""
-        return self.budget.seconds - self._times * self.spent
+        limit = self.budget.all_s if self._takes_all else self.budget.seconds
+        return limit - self._times * self.spent
 
     @property
     def _is_whole(self) -> bool:
@@ -162,7 +181,7 @@ class Widening:
         """The calls of a round, each with its buckets."""
         plan = self.here.plan
         if self._is_whole:
-            is_fast = MANY * BUCKET * self.seconds * self.threads < SLOW
+            is_fast = MANY * BUCKET * self.seconds * self.threads < (SLOW_OF_ALL if self._takes_all else SLOW)
             chunks = chunks_of(plan, chosen, MANY if is_fast and len(chosen) >= LONG else 1)
             first = [chunk.first // BUCKET + 0x8000 for chunk in chunks]
             return [(chunk, [*range(at, at + chunk.size // BUCKET)]) for chunk, at in zip(chunks, first, strict=True)]
@@ -186,7 +205,7 @@ class Widening:
         spread = first + np.arange(parts, dtype=np.int64) * step + rng.integers(0, step, size=parts)
         columns, beside = self._view.columns, np.empty(0, np.int64)
         row = int(np.searchsorted(columns["bucket"], bucket))
-        is_there = row < len(columns["bucket"]) and columns["bucket"][row] == bucket
+        is_there = self.here.plan.follows_outputs and row < len(columns["bucket"]) and columns["bucket"][row] == bucket
         if is_there and not np.isnan(columns["max_error"][row]):
             worst = self.here.fmt.ordinal(int(columns["max_error_x"][row]))
             beside = np.clip(worst + np.arange(-BESIDE, BESIDE), first, first + (1 << shift) - 1)

@@ -9,10 +9,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +30,16 @@ from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
 from .python_floats import NUMBERS, any_kind
-from .python_sources import SourceLoader, file_of, import_from_source, is_local, source_hash, sources
+from .python_sources import (
+    SourceLoader,
+    file_of,
+    import_from_source,
+    is_local,
+    libraries_imported,
+    release_of,
+    source_hash,
+    sources,
+)
 
 
 @in_default_environment
@@ -300,7 +308,8 @@ def _importable(kind: ArrayKind) -> ArrayKind:
 
 
 def version_of(module: ModuleType, watch: FileWatch) -> tuple[str, dict[str, str]]:
-    """Version of the package that the module is from; of the user's own code, a hash of its files as well, and these.
+    """Of a library, its name and version; of the user's own code, those of the libraries that it imports, its own
+    version, and a hash of its files, with these.
 
     They are its source and that of local modules that it imports, and what these read, as `watch` knows since it was
     loaded.
@@ -308,18 +317,12 @@ def version_of(module: ModuleType, watch: FileWatch) -> tuple[str, dict[str, str
     root = module.__name__.partition(".")[0]
     if root in sys.stdlib_module_names:
         return f"Python {sys.version.split()[0]}", {}
-    file = file_of(module)
-    own, files = "", dict[str, str]()
-    if file is not None and (is_local(file) or root == module.__name__):
-        code = sources(module)
-        own, files = source_hash(module), digests(code, file.parent)
-        if read := digests(read_by(code, file, watch), file.parent):
-            own, files = digest_of({"": own, **read}), files | read
-    version = getattr(sys.modules[root], "__version__", None)
-    if not isinstance(version, str):
-        version = ""
-        with suppress(metadata.PackageNotFoundError):
-            version = metadata.version(root)
-    if version and file is not None and not is_local(file):
-        return version, {}
-    return ", ".join(filter(None, (version, own))), files
+    file, version = file_of(module), release_of(root)
+    if file is None or not (is_local(file) or (root == module.__name__ and not version)):
+        return f"{root} {version}" if version else "", {}
+    code = sources(module)
+    own, files = source_hash(module), digests(code, file.parent)
+    if read := digests(read_by(code, file, watch), file.parent):
+        own, files = digest_of({"": own, **read}), files | read
+    used = (f"{name} {release_of(name)}" for name in libraries_imported(code))
+    return ", ".join(filter(None, (*used, version, own))), files

@@ -13,8 +13,10 @@ import importlib.util
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from importlib.machinery import (
     BYTECODE_SUFFIXES,
     EXTENSION_SUFFIXES,
@@ -97,6 +99,29 @@ def sources(module: ModuleType) -> set[Path]:
         if path.suffix == ".py":
             waiting += [(_file_of_name(name), _package_of(name)) for name in imported_names(path, package)]
     return found
+
+
+def libraries_imported(files: Iterable[Path]) -> list[str]:
+    """The installed packages with a version that these files import themselves."""
+    paths = [path for path in files if path.suffix == ".py"]
+    roots = {name.partition(".")[0] for path in paths for name in imported_names(path, "")}
+    foreign = (name for name in sorted(roots - set(sys.stdlib_module_names)) if _is_foreign(name))
+    return [name for name in foreign if release_of(name)]
+
+
+def _is_foreign(root: str) -> bool:
+    file = _file_of_name(root)
+    return file is not None and not is_local(file)
+
+
+def release_of(root: str) -> str:
+    """Version of a top-level module, as it or its distribution says; empty where neither does."""
+    version = getattr(sys.modules.get(root), "__version__", None)
+    if isinstance(version, str):
+        return version
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(root)
+    return ""
 
 
 def _parents(name: str) -> Iterator[str]:

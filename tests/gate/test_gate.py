@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from gated import MACHINE, result
 from hypothesis import given
 from hypothesis import strategies as st
 from mutants import target
@@ -25,25 +26,11 @@ from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measure_one
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.records.parts import FindingRecord, Witness
-from gelu_verify.records.result import Record
 from gelu_verify.truth.values import reference_bits
 
-MACHINE = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
+HEADROOM = "glibc 2.41 (the budget: glibc 2.36): headroom applies"
 OTHER_MACHINE = {"libm": "glibc 2.41", "architecture": "x86_64", "isa": ["avx2", "fma"]}
 KEY = "kernels.gelu_erf/gelu/float32"
-
-
-def result(**changes):
-    measured = {
-        "target": "kernels.gelu_erf", "family": "kernels", "function": "gelu", "dtype": "float32",
-        "plan": "default", "seed": 0, "n": 262144, "bound": ">=", "max_ulp": 3.2109,
-        "witness": Witness("0xc0d00000", "0x80000000", "0xaf8f821f"),
-        "checks": {"nan": "pass", "monotone": "pass", "minus_infinity": "fail"},
-        "findings": {name: FindingRecord("wrong", "0x7fc00000", None, None) for name in ("nan", "monotone")},
-        "form": "erf", "note": "", "version": "1", "repeat": "again",
-    }  # fmt: skip
-    return Record(**{**measured, **changes})
 
 
 @pytest.fixture
@@ -301,9 +288,9 @@ def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(me
     found = judged(measured_budgets, changed)
     assert (found.reasons, found.notes) == (
         (),
-        ("other results than the budget's run, with the same libm and inputs",),
+        ("other results than the budget's run, with the same conditions and inputs",),
     )
-    assert judged(measured_budgets, changed, OTHER_MACHINE).notes == ()
+    assert judged(measured_budgets, changed, OTHER_MACHINE).notes == (HEADROOM,)
     (strict,) = verdicts([changed], MANIFESTED, measured_budgets, unchanged=True)
     assert (strict.verdict, strict.reasons) == ("over", found.notes)
     (elsewhere,) = verdicts([changed], OTHER_MACHINE, measured_budgets, unchanged=True)
@@ -435,7 +422,7 @@ def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
 
 def test_on_another_machine_a_worse_grade_is_a_note_unless_it_is_broken(graded):
     found = verdict(graded, OTHER_MACHINE, grade="absolute", sentence="worse.")
-    assert (found.verdict, found.notes) == ("ok", ("accurate in absolute error only, budget accurate: worse.",))
+    assert (found.verdict, found.notes[0]) == ("ok", "accurate in absolute error only, budget accurate: worse.")
     assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").verdict == "over"
 
 

@@ -32,10 +32,7 @@ void silu_f32(const float *x, float *y, size_t n)
 }
 """
 MACHINE = {"cpu": "X", "libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
-WITHIN = (
-    "1 of 1 within budget, 0 over, 0 not measured; 1 on those of the budget, a sample (a share of 1e-06), and nothing "
-    "is said of others\n"
-)
+WITHIN = "1 of 1 within budget, 0 over, 0 not measured; 1 on 5,761 of 2^32 inputs, nothing is said of others\n"
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
 
@@ -160,8 +157,6 @@ def test_a_check_that_fails_needs_a_reason(project):
     assert code == 0, said
     ((_, row),) = read_budgets(project / "gelu-budgets.toml").rows.items()
     assert row.fails == {"tail_zero": "clamped at -50"}
-    first = (project / "gelu-budgets.toml").read_text().splitlines()[0]
-    assert "`gelu-verify budget --accept 'tail_zero=clamped at -50'`" in first
     for wrong in ("tail_zeor=x", "tail_zero", "tail_zero= "):
         assert call("budget", "--accept", wrong)[0] == 2
 
@@ -270,8 +265,7 @@ def test_rows_of_a_library_hold_for_its_release_and_level_only(library, tmp_path
     both = merged(made, make_budgets([later], {**MACHINE, "libm": "musl"}, "2026-11-23"))
     assert list(both.rows) == ["torch.silu/silu/float16 (torch 1, avx2)", "torch.silu/silu/float16 (torch 2, avx2)"]
     assert verdict(both)[0] == verdict(both, later)[0] == "ok"
-    assert both.conditions.libm == "musl"
-    assert both.of(library.key)[0].conditions.libm == "glibc 2.36"
+    assert [row.conditions.libm for row in both.of(library.key)] == ["glibc 2.36", "musl"]
     write_budgets(tmp_path / "b.toml", both, "x")
     assert read_budgets(tmp_path / "b.toml") == both
     at_level = replace(library, target="torch.silu@sse4_2")
@@ -306,7 +300,7 @@ def test_another_compiler_has_headroom_and_other_flags_have_none(library):
     (over,) = verdicts([built("cc (Debian 12, x) 12", "-O2 -ffast-math", 3.5)], MACHINE, made)
     (within,) = verdicts([built("clang 19", "-O2", 3.5)], MACHINE, made)
     assert (over.verdict, within.verdict) == ("over", "ok")
-    assert within.notes[-1] == "compiled by clang 19, the budget by cc (Debian 12, x) 12: headroom applies"
+    assert within.notes[-1] == "clang 19 (the budget: cc (Debian 12, x) 12): headroom applies"
 
 
 def test_the_text_of_a_budget_is_data(library):

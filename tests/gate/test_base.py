@@ -1,0 +1,188 @@
+"""Where a budget was made under other conditions, the code that it is of is measured here, and is the limit."""
+
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from marking import nightly
+
+from gelu_verify.cli import main
+from gelu_verify.gate.budgets import read_budgets, write_budgets
+from gelu_verify.gate.rows import Budgets, Conditions
+
+pytestmark = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("git")), reason="needs a C compiler and git")
+
+KERNEL = """#include <math.h>
+#include <stddef.h>
+void gelu_f32(const float *x, float *y, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        double v = x[i];
+        y[i] = isinf(v) && v < 0 ? -0.0f : (float)(0.5 * v * erfc(-v * 0.70710678118654752));
+    }
+}
+"""
+WORSE = ("0.70710678118654752", "0.707106781186")  # 0.501 ULP: half a last bit in a few results
+OTHERS = {
+    "compiler": {"compiler": "cc 99.0"},
+    "libm": {"libm": "musl 1.2"},
+    "fma": {"fma": False},
+}
+
+
+def call(*words):
+    done = CliRunner().invoke(main, [*words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def git(folder, *words):
+    return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(folder, said="x"):
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", said)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def measured_elsewhere(file, **conditions):
+    """The budgets as another machine would have made them, where the kernel gives the same."""
+    rows = read_budgets(file).rows
+    rows = {key: replace(row, conditions=replace(row.conditions, **conditions)) for key, row in rows.items()}
+    write_budgets(file, Budgets(rows), "gelu-verify budget")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A committed project, two folders below the top of its repository."""
+    top = tmp_path_factory.mktemp("base")
+    folder = top / "a" / "b"
+    folder.mkdir(parents=True)
+    git(top, "init", "-q", "-b", "main")
+    for name, value in (("user.name", "n"), ("user.email", "a@b"), ("commit.gpgsign", "false")):
+        git(top, "config", name, value)
+    (folder / "k.c").write_text(KERNEL)
+    (folder / "gelu-verify.toml").write_text('targets = ["k.c:gelu_f32"]\nplan = "quick"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert call("budget")[0] == 0
+    measured_elsewhere(folder / "gelu-budgets.toml", compiler="cc 99.0")
+    commit(top)
+    return top
+
+
+@pytest.fixture
+def project(made, tmp_path, monkeypatch):
+    top = shutil.copytree(made, tmp_path / "repository")
+    monkeypatch.chdir(top / "a" / "b")
+    return top / "a" / "b"
+
+
+def edited(folder, before, after):
+    text = (folder / "k.c").read_text()
+    assert before in text
+    (folder / "k.c").write_text(text.replace(before, after))
+
+
+def test_an_unchanged_kernel_is_within_its_budget_and_what_was_held_against_it_is_said(project):
+    head = git(project, "rev-parse", "--short=12", "HEAD")
+    code, said = call("gate")
+    assert code == 0, said
+    assert f"held against the code of its budget ({head}), measured here: cc" in said
+    assert "(the budget: cc 99.0)" in said
+    assert "headroom" not in said
+
+
+@pytest.mark.parametrize("other", ["compiler", *nightly("libm", "fma")])
+def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
+    """0.501 for 0.5 ULP is far below any headroom."""
+    measured_elsewhere(project / "gelu-budgets.toml", **{"compiler": "", **OTHERS[other]})
+    commit(project, "measured elsewhere")
+    assert call("gate")[0] == 0
+    edited(project, *WORSE)
+    commit(project, "another commit between")
+    code, said = call("gate")
+    assert (code, "OVER  k.c:gelu_f32/gelu/float32" in said) == (1, True), said
+    assert call("gate", "--no-base")[0] == 0  # what headroom lets through
+
+
+def test_other_inputs_every_night_are_held_against_the_code_too(project):
+    edited(project, *WORSE)
+    assert call("gate", "--seed", "20261126")[0] == 1
+
+
+def test_a_named_revision_is_the_base(project):
+    edited(project, *WORSE)
+    commit(project, "worse")
+    edited(project, "float *y", "float *out_y")
+    edited(project, "y[i] =", "out_y[i] =")
+    code, said = call("gate", "--base", "HEAD")  # no worse than that
+    assert (code, "held against HEAD (" in said) == (0, True), said
+    assert call("gate", "--base", "HEAD~1")[0] == 1
+    code, said = call("gate", "--base", "nothing")
+    assert (code, "'nothing' is not a revision" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda project: shutil.rmtree(project.parents[1] / ".git"), "not a git repository"),
+        (
+            lambda project: measured_elsewhere(project / "gelu-budgets.toml", compiler="cc 98"),
+            "its row is not committed",
+        ),
+        (lambda project: cut_off(project), "the history is shallow (`git fetch --unshallow`"),
+        (lambda project: moved(project), "has no k.c:gelu_f32"),
+    ],
+)
+def test_why_there_is_no_base_is_said_and_headroom_applies(project, change, why):
+    change(project)
+    code, said = call("gate")
+    assert code == 0, said
+    assert "and its code was not measured here: " in said
+    assert why in said
+    assert "headroom applies\n" in said
+
+
+def cut_off(project):
+    """As `actions/checkout` leaves it, after another commit."""
+    top = project.parents[1]
+    (project / "other.txt").write_text("x")
+    commit(project, "other")
+    git(top, "clone", "-q", "--depth", "1", f"file://{top}", str(top / "shallow"))
+    shutil.rmtree(top / ".git")
+    shutil.move(top / "shallow" / ".git", top / ".git")
+
+
+def moved(project):
+    git(project, "mv", "k.c", "old.c")
+    commit(project, "moved")
+    measured_elsewhere(project / "gelu-budgets.toml", compiler="cc 97")
+    commit(project, "a row of what is not there")
+    git(project, "mv", "old.c", "k.c")
+
+
+def test_what_is_recorded_differs_and_what_is_not_does_not():
+    here = Conditions("glibc 2.36", "x86_64", True, compiler="cc 12", level="avx2")
+    assert here.differences(here) == []
+    assert replace(here, compiler="", level="").differences(here) == []  # of an earlier version
+    assert replace(here, fma=False).differences(here) == ["with FMA (the budget: without)"]
+    assert replace(here, libraries="torch 2.13.0").differences(here) == ["no libraries (the budget: torch 2.13.0)"]
+
+
+def test_the_libraries_of_python_code_are_conditions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ops.py").write_text("import numpy as np\n\n\ndef silu(x):\n    return x / (1 + np.exp(-x))\n")
+    (tmp_path / "gelu-verify.toml").write_text(
+        'targets = ["ops.py:silu"]\ndtypes = ["float32"]\nplan = "landmarks"\n[accept]\nminus_infinity = "x"\n'
+        'tail_zero = "x"\nmonotone = "x"\nrange = "x"\n'
+    )
+    assert call("budget")[0] == 0, call("budget")
+    (row,) = read_budgets(tmp_path / "gelu-budgets.toml").rows.values()
+    import numpy
+
+    assert row.conditions.libraries == f"numpy {numpy.__version__}"
+    assert row.conditions.level
+    assert row.conditions.compiler == ""
