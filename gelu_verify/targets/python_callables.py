@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -269,7 +270,9 @@ def attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any
             found = getattr(owner, part)
         except AttributeError:
             named = f"{name.rpartition(':')[0]!r}" if owner is module else f"{owner!r}"
-            raise UsageError(f"{named} has no attribute {part!r} (in {name!r})") from None
+            close = get_close_matches(part, [each for each in dir(owner) if not each.startswith("_")], 3)
+            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise UsageError(f"{named} has no attribute {part!r} (in {name!r}){hint}") from None
         if inspect.isclass(owner) and _is_method(owner, part):
             found, of_instance = getattr(_instance(name, owner, kwargs), part), True
     if not callable(found):

@@ -557,7 +557,7 @@ def test_a_damaged_run_is_one_clear_line(home, damage):
     target = "nowhere" if damage == "missing" else "kept"
     assert_one_line_error(call("report", target), 2, target)
     if damage != "bucket":
-        assert_one_line_error(call("gate", target), 2, target)
+        assert_one_line_error(call("gate", target, "--own"), 2, target)
         assert_one_line_error(call("budget", target, "--budgets", "new.toml"), 2, target)
         assert not (home / "new.toml").exists()
 
@@ -762,13 +762,10 @@ def test_a_log_gets_a_line_a_minute(monkeypatch):
     assert lines.advanced(600) == ""
 
 
-def test_gate_without_a_project_says_first_what_it_measures(tmp_path, monkeypatch):
-    def stop(*_args, **_named):
-        raise UsageError("stopped")
-
+@pytest.mark.parametrize("words", [["gate"], ["gate", "a run"], ["budget"]])
+def test_without_a_project_a_gate_is_an_error_that_says_what_to_type(tmp_path, monkeypatch, words):
+    """In the wrong folder of a monorepo nothing is green."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gelu_verify.gate.measurements.measure_budgeted", stop)
-    done = call("gate")
-    assert done.stderr.splitlines()[0].endswith(
-        "no project is here: the kernels that come with gelu-verify are measured"
-    )
+    done = call(*words)
+    assert_one_line_error(done, 2, "gelu-verify init --target TARGET")
+    assert "--own checks the kernels of gelu-verify" in done.stderr or words == ["budget"]

@@ -88,7 +88,7 @@ def test_folders_of_any_name(name, tmp_path, monkeypatch):
     assert done.exit_code == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert read_run(tmp_path / name).results[0].target == "kernels.gelu_erf"
-    for command in (["report", name], ["gate", name]):
+    for command in (["report", name], ["gate", name, "--own"]):
         done = CliRunner().invoke(main, command)
         assert done.exit_code in (0, 3), done.stderr
         assert done.exception is None or isinstance(done.exception, SystemExit)

@@ -391,3 +391,68 @@ def test_all_inputs_show_what_a_sample_does_not(project):
     edited(project, "y[i] = v", "y[i] = x[i] == 0x1.23456p+40f ? nextafterf(nextafterf(x[i], 0), 0) : v")
     code, said = call("gate")
     assert (code, "worse than --min-grade faithful" in said) == (1, True), said
+
+
+# ---- what cannot be measured, and single rows ----------------------------------------------------
+
+
+@pytest.fixture
+def several(project):
+    """A project of a kernel in C and one in Python."""
+    (project / "ops.py").write_text("def silu(x):\n    return x\n\n\ndef relu(x):\n    return x * (x > 0)\n")
+    (project / "gelu-verify.toml").write_text(
+        'targets = ["k.c:silu_f32", "ops.py:relu"]\ndtypes = ["float32"]\nplan = "landmarks"\n'
+        '[accept]\nminus_infinity = "x"\nzero_sign = "x"\nsigned_zero = "x"\n'
+    )
+    code, said = call("budget")
+    assert (code, "(2 rows)" in said) == (0, True), said
+    return project
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("file", "text", "why"),
+    [
+        ("ops.py", "import nothing_of_that_name\n", "No module named 'nothing_of_that_name'"),
+        ("ops.py", "def relu(x:\n", "line 1"),
+        ("ops.py", "def relu6(x):\n    return x\n", "relu6"),
+        ("ops.py", None, "ops.py"),
+        ("k.c", "void silu_f33(const float *x, float *y, int n) {}\n", "silu_f33"),
+        ("k.c", "#error no\n", "error"),
+    ],
+)
+def test_what_cannot_be_measured_says_why_and_the_others_are_judged(several, file, text, why):
+    (several / file).unlink() if text is None else (several / file).write_text(text)
+    code, said = call("gate")
+    name = "ops.py:relu/relu" if file == "ops.py" else "k.c:silu_f32/silu"
+    (missing,) = [line for line in said.splitlines() if line.startswith("MISSING")]
+    assert (code, missing.startswith(f"MISSING  {name}/float32: "), why in said) == (3, True, True), said
+    assert "1 of 2 within budget, 0 over, 1 not measured" in said
+    assert "not in this run" not in said
+
+
+@needs_compiler
+def test_a_machine_without_a_compiler_is_named(several, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("CC", raising=False)
+    code, said = call("gate")
+    assert (code, "compiler" in said, "not in this run" not in said) == (3, True, True), said
+
+
+@needs_compiler
+def test_single_rows_are_judged_and_made_anew(several):
+    within = "1 of 1 within budget"
+    assert within in call("gate", "--target", "k.c")[1]
+    assert within in call("gate", "--target", "ops.py:relu")[1]
+    assert within in call("gate", "--rows", "*/silu/*")[1]
+    (several / "ops.py").write_text("import nothing_of_that_name\n")
+    assert call("gate", "--target", "k.c:silu_f32")[0] == 0  # the other one is not even looked for
+    code, said = call("gate", "--target", "k.d")
+    assert (code, "k.c:silu_f32" in said) == (2, True), said
+    before = read_budgets(several / "gelu-budgets.toml").rows
+    edited(several, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
+    assert call("budget", "--target", "k.c", "--allow-looser", "--accept", "monotone=x", "--accept", "range=x",
+                "--accept", "tail_zero=x", "--accept", "plateau=x")[0] == 0  # fmt: skip
+    after = read_budgets(several / "gelu-budgets.toml").rows
+    assert set(after) == set(before)
+    assert [name for name in after if after[name] != before[name]] == ["k.c:silu_f32/silu/float32"]
