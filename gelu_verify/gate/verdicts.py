@@ -176,8 +176,8 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
         return _stale(record)
     if record.has_failed:
         inputs = failing_input(record)
-        shown = {"x_bits": inputs[0]} if inputs else None
-        return RowVerdict(key, "over", (record.failure or "",), record=record, witness=shown, inputs=inputs)
+        at = {"x_bits": inputs[0]} if inputs else None
+        return RowVerdict(key, "over", (record.failure or "",), record=record, witness=at, inputs=inputs)
     if record.own_faults:
         return RowVerdict(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
