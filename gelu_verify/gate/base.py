@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,7 +31,7 @@ SHALLOW = (
 
 @dataclass(frozen=True)
 class Bases:
-    """Rows made here, by target/function/dtype, the revisions that they are of, and why there is none of others."""
+    """Rows made here, by target/function/dtype, what they are of, and why there is none of others."""
 
     rows: Mapping[str, Row] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -38,13 +39,6 @@ class Bases:
 
 
 NO_BASES = Bases()
-
-
-@dataclass
-class _Found:
-    rows: dict[str, Row] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
 
 
 def measure_bases(
@@ -60,8 +54,8 @@ def measure_bases(
     ------
     UsageError : `revision` is none of the repository
     """
-    wanted = list(_wanted(found, budgets))
-    bases = _Found()
+    wanted, today = list(_wanted(found, budgets)), f"{datetime.now(UTC):%Y-%m-%d}"
+    rows, labels, absent = dict[str, Row](), dict[str, str](), dict[str, str]()
     if not wanted:
         return NO_BASES
     try:
@@ -76,10 +70,22 @@ def measure_bases(
         try:
             by_revision.setdefault(named or _revision_of(repository, project.budgets, record, row), []).append(record)
         except GeluVerifyError as error:
-            bases.absent[record.key] = str(error)
+            absent[record.key] = str(error)
     for each, records in by_revision.items():
-        _measure(repository, each, records, project, bases, say)
-    return Bases(bases.rows, bases.labels, bases.absent)
+        with repository.checked_out(each) as (place, variables), TemporaryDirectory() as scratch:
+            _bring(project, place)
+            old = _OldCode(repository, each, place, variables, Path(scratch), say)
+            for record in records:
+                try:
+                    there = old.record(record)
+                    made = make_budgets([there], found.machine, today, lambda *_: "as it was")
+                except GeluVerifyError as error:
+                    absent[record.key] = str(error)
+                    continue
+                (rows[record.key],) = made.rows.values()
+                is_same = "the same code as at" if there is record else "held against"
+                labels[record.key] = f"{is_same} {each.label}"
+    return Bases(rows, labels, absent)
 
 
 def _wanted(found: Measurements, budgets: Budgets) -> Iterator[tuple[Record, Row]]:
@@ -99,37 +105,38 @@ def _revision_of(repository: Repository, budgets: Path, record: Record, row: Row
         raise UsageError("its row is not committed")
     if repository.begins_with(commit):
         raise UsageError(SHALLOW)
-    return Revision("the code of its budget", commit)
+    return Revision("the commit of its budget", commit)
 
 
-def _measure(
-    repository: Repository,
-    revision: Revision,
-    records: Iterable[Record],
-    project: Project,
-    bases: _Found,
-    say: Callable[[str], object],
-) -> None:
-    """The same targets, inputs and options in the folder of the revision, with the hard cases of now."""
-    with repository.checked_out(revision) as (place, variables), TemporaryDirectory() as scratch:
-        for file in (project.file, project.hard_cases):
-            if file.exists() and file.is_relative_to(project.folder):
-                shutil.copy(file, place / file.relative_to(project.folder))
-        for n, record in enumerate(records):
-            say(f"measuring {record.key} at {revision.label}")
-            words = [*shlex.split(record.repeat)[2:], "--throughput", "none"]
-            try:
-                if not repository.has(repository.relative(record.target), place):
-                    raise UsageError(f"{revision.label} has no {record.target}")
-                run = measured_at(place, variables, words, Path(scratch) / str(n), revision.label)
-                same = [each for each in run.results if each.key == record.key]
-                made = make_budgets(same, run.manifest["machine"], str(run.manifest["created"])[:10], _reason(revision))
-            except GeluVerifyError as error:
-                bases.absent[record.key] = str(error)
-                continue
-            bases.rows[record.key] = next(iter(made.rows.values()))
-            bases.labels[record.key] = revision.label
+def _bring(project: Project, place: Path) -> None:
+    """The configuration and the hard cases of now, to the folder of a revision."""
+    for file in (project.file, project.hard_cases):
+        if file.exists() and file.is_relative_to(project.folder):
+            shutil.copy(file, place / file.relative_to(project.folder))
 
 
-def _reason(revision: Revision) -> Callable[[Record, str], str]:
-    return lambda record, check: f"as at {revision.label}"
+@dataclass(frozen=True)
+class _OldCode:
+    """A revision in the folder where it is checked out, and the environment variables of that."""
+
+    repository: Repository
+    revision: Revision
+    place: Path
+    variables: Mapping[str, str]
+    scratch: Path
+    say: Callable[[str], object]
+
+    def record(self, now: Record) -> Record:
+        """What it gives for the target, inputs and options of a result; that result, where it is the same code."""
+        if not self.repository.has(self.repository.relative(now.target), self.place):
+            raise UsageError(f"{self.revision.label} has no {now.target}")
+        if self._measured(now, "--plan", "landmarks", "--budget", "0").version == now.version:
+            return now
+        self.say(f"measuring {now.key} at {self.revision.label}")
+        return self._measured(now)
+
+    def _measured(self, now: Record, *instead: str) -> Record:
+        words = [*shlex.split(now.repeat)[2:], "--throughput", "none", *instead]
+        with TemporaryDirectory(dir=self.scratch) as folder:
+            run = measured_at(self.place, self.variables, words, Path(folder) / "run", self.revision.label)
+            return next(each for each in run.results if each.key == now.key)

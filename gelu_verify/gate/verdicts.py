@@ -100,7 +100,7 @@ def _held_against(
     why = ", ".join(otherwise) or ("" if is_exact(row, record) else "other inputs than the budget's")
     if key in bases.rows:
         found = _judged(bases.rows[key], record, True, unchanged)
-        base = f"held against {bases.labels[key]}, measured here: {why}"
+        base = f"{bases.labels[key]}, measured here: {why}"
         note = base if is_exact(bases.rows[key], record) else f"{base}; it took other inputs, so headroom applies"
     else:
         found = _judged(row, record, not otherwise, unchanged)
