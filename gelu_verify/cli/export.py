@@ -34,7 +34,8 @@ def headers(folder: Path) -> None:
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Write only the tables of F; may be repeated."
 )
-def site(folder: Path, runs: Path | None, functions: tuple[str, ...]) -> None:
+@click.option("--documentation", metavar="URL", help="Documentation that the page links to.")
+def site(folder: Path, runs: Path | None, functions: tuple[str, ...], documentation: str | None) -> None:
     """Write the read-only part of the service as static files.
 
     DIR is a new or an empty folder. It gets the web page, all tables, the inputs of the plans and the published runs
@@ -46,5 +47,5 @@ def site(folder: Path, runs: Path | None, functions: tuple[str, ...]) -> None:
         from ..service.site import write_site
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
-    written = write_site(folder, runs, functions)
+    written = write_site(folder, runs, functions, documentation)
     say(f"written: {folder} ({len(written)} files; to try it: python -m http.server -d {folder})")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .lines import aligned
-from .options import PARAMETERS, Whole, check_given, check_order, parsed_inputs
+from .options import PARAMETERS, Whole, check_given, check_order, note_overflow, parsed_inputs
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
@@ -72,7 +72,10 @@ def _asked(
 ) -> list[dict[str, Any]]:
     from .remote import fetch_answer
 
-    return [fetch_answer(remote, function, dtype, text, digits, rounding) for text in x]
+    found = [fetch_answer(remote, function, dtype, text, digits, rounding) for text in x]
+    for text, entry in zip(x, found, strict=True):
+        note_overflow(text, dtype, str(entry["x"]))
+    return found
 
 
 def _text(entry: dict[str, Any]) -> str:

@@ -220,16 +220,21 @@ def check_order(command: str, first: str, dtype: str) -> None:
 def parsed_inputs(dtype: str, x: tuple[str, ...]) -> list[int]:
     """The bits of numbers as they were typed; a note on stderr where a finite one is infinite, or 0, in the dtype."""
     from ..formats import get_format, value_text
+
+    fmt = get_format(dtype)
+    found = [fmt.parse(text) for text in x]
+    for text, bits in zip(x, found, strict=True):
+        note_overflow(text, dtype, value_text(fmt, bits))
+    return found
+
+
+def note_overflow(text: str, dtype: str, x: str) -> None:
+    """A note on stderr where the number that was typed is finite, and infinite or 0 in the dtype."""
     from .program import say
 
-    fmt, found = get_format(dtype), []
-    for text in x:
-        bits = fmt.parse(text)
-        if _is_finite_and_not_zero(text) and (not fmt.magnitude(bits) or not fmt.is_finite(bits)):
-            beyond = "closer to 0 than" if fmt.is_finite(bits) else "beyond"
-            say(f"gelu-verify: {text} is {beyond} the numbers of {dtype}: x is {value_text(fmt, bits)}", err=True)
-        found.append(bits)
-    return found
+    if x.lstrip("-") in ("inf", "0") and _is_finite_and_not_zero(text):
+        beyond = "closer to 0 than" if x.endswith("0") else "beyond"
+        say(f"gelu-verify: {text} is {beyond} the numbers of {dtype}: x is {x}", err=True)
 
 
 def _is_finite_and_not_zero(text: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
 
 from starlette.responses import Response
@@ -24,6 +25,7 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|let) (\w+))", re.MU
 _SCRIPT = '<script type="module" src="assets/app.js"></script>\n'
 _STYLE = '<link rel="stylesheet" href="assets/page.css">'
 _ICON = "assets/icon.svg"
+_DOCUMENTATION = "<!-- documentation -->"
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,21 @@ def assets() -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in MEDIA_TYPES}
 
 
+def documented(page: str, url: str | None) -> str:
+    """The page with a link to the documentation, where that is somewhere."""
+    link = f' <a href="{escape(url)}">Documentation</a>' if url else ""
+    assert page.count(_DOCUMENTATION) == 1
+    return page.replace(_DOCUMENTATION, link)
+
+
 @cache
-def index() -> Page:
-    """The page."""
+def index(documentation: str | None = None) -> Page:
+    """The page, which links to the documentation."""
     script, css = bundle("app"), text("page.css")
     icon = base64.b64encode(assets()["icon.svg"]).decode()
     data = json_bytes(catalogue(static=False)).decode().replace("<", "\\u003c")
     data_block = f'<script type="application/json" id="catalogue">{data}</script>\n'
-    content = text("index.html")
+    content = documented(text("index.html"), documentation)
     for old, new in {
         _SCRIPT: f'{data_block}<script type="module">{script}</script>\n',
         _STYLE: f"<style>{css}</style>",

@@ -11,7 +11,7 @@ from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
-from .page_bundle import assets
+from .page_bundle import assets, documented
 from .reports import render_runs
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
@@ -22,7 +22,9 @@ LARGEST_PLAN = 1 << 18
 Files = Iterator[tuple[str, bytes]]
 
 
-def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] = ()) -> list[Path]:
+def write_site(
+    folder: Path, runs: Path | None = None, functions: Sequence[str] = (), documentation: str | None = None
+) -> list[Path]:
     """Write the site; the files written.
 
     Parameters
@@ -30,6 +32,7 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     folder : new or empty
     runs : folder of stored runs to publish
     functions : tables and inputs of these only; default all
+    documentation : URL that the page links to
 
     Raises
     ------
@@ -43,7 +46,7 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []
     with cannot(f"write the site to {folder}"):
-        for path, content in _files(names, RunRepository(None, runs)):
+        for path, content in _files(names, RunRepository(None, runs), documentation):
             file_path = folder / path
             file_path.parent.mkdir(parents=True, exist_ok=True)
             file_path.write_bytes(content)
@@ -51,12 +54,15 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     return written
 
 
-def _files(functions: Sequence[str], repository: RunRepository) -> Files:
+def _files(functions: Sequence[str], repository: RunRepository, documentation: str | None) -> Files:
     everything = catalogue(static=True)
     chosen = [each for each in everything["functions"] if each["name"] in functions]
     yield "v1/functions.json", json_bytes({**everything, "functions": chosen})
     for name, content in assets().items():
-        yield ("index.html" if name == "index.html" else f"assets/{name}"), content
+        if name == "index.html":
+            yield name, documented(content.decode(), documentation).encode()
+        else:
+            yield f"assets/{name}", content
     yield from _tables(functions)
     yield from _inputs(functions)
     yield from _runs(repository)

@@ -88,11 +88,21 @@ def test_remote_look_ups_equal_local_ones(server):
         ["silu", "bfloat16", "nan", "--json"],
         ["exp", "float64", "1", "--digits", "60"],
         ["gelu", "float32", "1", "--param", "mu=0.5", "--param", "sigma=1/3"],
+        ["gelu", "float32", "1e400"],
     ):
         here = CliRunner().invoke(main, ["lookup", *args])
         there = CliRunner().invoke(main, ["lookup", *args, "--remote", server.url])
         assert here.exit_code == 0
-        assert there.stdout == here.stdout
+        assert there.output == here.output
+
+
+@pytest.mark.parametrize(
+    ("options", "link"), [((), b""), (("--documentation", "/a&b"), b' <a href="/a&amp;b">Documentation</a>')]
+)
+def test_the_page_links_to_the_documentation(options, link):
+    with serving(*options) as found, urlopen(found.url, timeout=10) as response:
+        page = response.read()
+    assert b'<span id="version"></span>' + link + b"</p></footer>" in page
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,11 @@ def test_inputs_that_do_not_exist(client, path, status):
 
 def test_a_static_site_has_the_servers_bytes_under_the_servers_paths(client, tmp_path):
     place = tmp_path / "site"
-    done = CliRunner().invoke(main, ["export", "site", str(place), "--function", "gelu"])
+    done = CliRunner().invoke(
+        main, ["export", "site", str(place), "--function", "gelu", "--documentation", "../index.html"]
+    )
     assert done.exit_code == 0, done.output
+    assert '<a href="../index.html">Documentation</a>' in (place / "index.html").read_text()
     assert json.loads((place / "v1/functions.json").read_text())["static"] is True
     paths = [str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()]
     assert {"index.html", "assets/app.js", "v1/tables/gelu/bfloat16.npy", "v1/inputs/default/float32.bin"} <= set(paths)

@@ -34,7 +34,7 @@ ROUNDED: dict[str, str] = {
 @router.get("/")
 async def page(request: Request) -> Response:
     """All of it, so that it needs no second request."""
-    found = index()
+    found = index(state_of(request).settings.documentation)
     response = cached_response(request, found.content, MEDIA_TYPES["html"], REVALIDATE)
     response.headers["Content-Security-Policy"] = found.policy
     return response
