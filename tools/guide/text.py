@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -99,8 +100,16 @@ def zero_from(target: str, function: str, dtype: str) -> str:
     return f"{found.x:.2f}"
 
 
+_LOST_TAIL = re.compile(r"zero (at some x )?from (\S+) on( \([^)]*\))?, right from (\S+) on")  # of an earlier version
+
+
+def _lost_tail(found: re.Match[str]) -> str:
+    some, last, size, right = found.groups()
+    return f"returns 0 for {'some ' if some else ''}{right} < x <= {last}, where the true value is not 0{size or ''}"
+
+
 def sentence(target: str, function: str, dtype: str) -> str:
-    text = sources.matrix()[target, function, dtype].sentence
+    text = _LOST_TAIL.sub(_lost_tail, sources.matrix()[target, function, dtype].sentence)
     return text[0].upper() + text[1:]
 
 
