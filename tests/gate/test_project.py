@@ -456,3 +456,16 @@ def test_single_rows_are_judged_and_made_anew(several):
     after = read_budgets(several / "gelu-budgets.toml").rows
     assert set(after) == set(before)
     assert [name for name in after if after[name] != before[name]] == ["k.c:silu_f32/silu/float32"]
+
+
+@pytest.mark.nightly
+@needs_compiler
+def test_a_thousand_wrong_floats_that_no_sample_meets_fail(project):
+    """Of a fast kernel all inputs are tried, without being asked to."""
+    (project / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32"]\n')
+    assert call("budget")[0] == 0
+    ((_, row),) = read_budgets(project / "gelu-budgets.toml").rows.items()
+    assert (row.bound, row.n, row.plan) == ("=", 1 << 32, "fixed")
+    edited(project, "y[i] = v", "y[i] = v >= 0x1.5555p+1 && v < 0x1.5555p+1 + 1000 * 0x1p-22 ? 2 : v")
+    code, said = call("gate")
+    assert (code, "OVER  k.c:silu_f32/silu/float32" in said) == (1, True), said
