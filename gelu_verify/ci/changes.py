@@ -30,7 +30,8 @@ def _case(result: ResultComparison, verdict: CaseVerdict, fail_on: str | None) -
     return Case(
         result.key,
         verdict,
-        tuple(each.text for each in said) or ((result.verdict,) if verdict != "passed" else ()),
+        (*([result.sentence] if result.sentence and said else ()), *(each.text for each in said))
+        or ((result.verdict,) if verdict != "passed" else ()),
         tuple(each.text for each in notes),
         tuple(Value.of(name, result.dtype, text) for name, text in bits.items() if text),
         result.new_grade or result.old_grade,

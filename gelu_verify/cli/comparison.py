@@ -10,6 +10,7 @@ from ..judge.changes import Verdict
 from ..report.comparison_text import (
     LISTED,
     WORDS,
+    before_and_after,
     brief,
     change_lines,
     difference_text,
@@ -94,6 +95,8 @@ def _result_lines(result: ResultComparison, width: int, most: int | None) -> lis
     lines = list(labelled(WORDS[result.verdict].ljust(_WORD), _STYLES[result.verdict], title(result), width))
     if most == 0:
         return lines
+    if result.sentence:
+        lines += [[(f"  {part}", "")] for part in wrapped(before_and_after(result), width - 2)]
     changes, more = (list(result.changes), 0) if most is None else brief(result, most)
     for change in changes:
         for text in change_lines(result, change):
@@ -101,6 +104,8 @@ def _result_lines(result: ResultComparison, width: int, most: int | None) -> lis
             lines += [[(indent + part, "")] for part in wrapped(text.lstrip(), width - len(indent))]
     if more > 0:
         lines.append([(f"  and {more} more change{'' if more == 1 else 's'} (--details)", "dim")])
+    if result.repeat and result.verdict in ("worse", "mixed"):
+        lines.append([(f"  repeat {result.repeat}", "dim")])
     if (speed := speed_text(result)) is not None and (most is None or most > _FEW):
         lines.append([(f"  {speed}", "dim")])
     return lines

@@ -99,6 +99,13 @@ class ResultComparison:
     bits: Bits | None = field(
         metadata=about("how many results differ", null="where a run kept no digests of its results"), default=None
     )
+    sentence: str | None = field(
+        metadata=about(
+            "what changed most, where, how many times, and the probable cause",
+            null="where nothing did, or only one run has the result",
+        ),
+        default=None,
+    )
     changes: tuple[Change, ...] = field(metadata=about("what differs, the worst first"), default=())
     speed: Speed | None = field(metadata=about("how fast", null="where a run did not time it"), default=None)
     repeat: str | None = field(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
 from ..isa import split_level
 from ..judge.changes import Verdict, changes, verdict_of
-from ..judge.sides import Sides, have_same_inputs
+from ..judge.sentences import leading, sentence, small_losses
+from ..judge.sides import Change, Sides, have_same_inputs, number_text
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
@@ -92,12 +94,32 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
     sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
     found = changes(sides, shared.certain if shared else ())
+    verdict = verdict_of(found)
+    lead = leading([each for each in found if each.verdict == "worse"]) if verdict in ("worse", "mixed") else None
+    found = [*([lead] if lead else []), *(each for each in found if each is not lead)]
     return ResultComparison(
-        target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict_of(found),
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict,
         **_side("old", a), **_side("new", b), same_inputs=same_inputs,
         both_tried=shared.share if shared else None,
-        bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
+        bits=kept.bits if kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
+
+
+def _sentence(verdict: Verdict, found: Sequence[Change], new: Record) -> str | None:
+    """What is worse and what is better, where that decides; else the first change."""
+    worse, better = ([each for each in found if each.verdict == which] for which in ("worse", "better"))
+    gain = next((each for each in better if each.what == "max_ulp"), None) or leading(better)
+    if verdict == "better" and gain is not None:
+        losses = small_losses(found)
+        return f"{gain.text}; {losses}" if losses else gain.text
+    if verdict in ("worse", "mixed"):
+        lost = sentence(worse, new, "had", _before, lambda each: each.text)
+        return f"{lost}; better: {gain.text}" if verdict == "mixed" and gain is not None else lost
+    return found[0].text if found else None
+
+
+def _before(change: Change) -> tuple[float | None, str]:
+    return change.old_number, f"{number_text(change.old_number)} before"
 
 
 def _side(side: str, record: Record) -> dict[str, Any]:

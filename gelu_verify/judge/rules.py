@@ -142,7 +142,7 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
         "max(1.25 e, e + 2 ULP)",
         Measure(
             lambda record: {"": (record.max_ulp, record.witness)}, _ratio(1.25, 2.0), absent=math.inf,
-            said="{number} ULP {bound}", **ULP_ERROR,
+            said="largest error {number} ULP", **ULP_ERROR,
         ),
         "max_ulp",
     ),

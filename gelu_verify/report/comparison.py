@@ -26,6 +26,7 @@ from .comparison_text import (
     FROM_TO,
     LISTED,
     WORDS,
+    before_and_after,
     bits_text,
     change_lines,
     difference_text,
@@ -112,6 +113,8 @@ def _changes(result: ResultComparison) -> Iterator[Block]:
     ]
     if (speed := speed_text(result)) is not None:
         texts.append(speed)
+    if result.sentence:
+        yield Text(before_and_after(result))
     yield from listed(texts, _OPEN, "more changes")
     if result.repeat:
         yield Listing(result.repeat)

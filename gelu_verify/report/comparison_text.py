@@ -7,8 +7,7 @@ from typing import Literal
 
 from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER
-from ..formats import get_format
-from ..functions.regions import REGIONS, region_edges
+from ..functions.regions import region_of
 from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
 from ..records.claims import grade_text
@@ -19,7 +18,7 @@ FROM_TO = " -> "
 SIDES: tuple[Side, ...] = ("old", "new")
 
 WORDS: dict[Verdict, str] = {
-    "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
+    "worse": "WORSE", "mixed": "mixed", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
     "better": "better", "appeared": "appeared", "same": "same",
 }  # fmt: skip
 LISTED: tuple[Verdict, ...] = ("vanished", "appeared", "same")  # of which only the names are listed
@@ -65,9 +64,14 @@ def difference_text(each: Difference) -> str:
 
 
 def title(result: ResultComparison) -> str:
-    """What the result is of, and its grade and largest error before and after."""
+    """What the result is of, and what changed most."""
     name = f"{result.target} {result.function} {result.dtype}"
-    text = f"{name}: {grades_text(result)}; {errors_text(result)}"
+    return f"{name}: {result.sentence or before_and_after(result)}"
+
+
+def before_and_after(result: ResultComparison) -> str:
+    """Its grade and largest error, and on which inputs."""
+    text = f"{grades_text(result)}; {errors_text(result)}"
     return f"{text} ({result.both_tried.text})" if result.both_tried else text
 
 
@@ -159,10 +163,7 @@ def _is_covered(result: ResultComparison, change: Change) -> bool:
         return change.verdict != "unknown" and len(result.changes) > 1
     if change.what != "interval" or change.witness is None:
         return False
-    fmt = get_format(result.dtype)
-    at = fmt.ordinal(int(change.witness.x_bits, 16))
-    edges = region_edges(result.dtype)
-    inside = next((region.name for k, region in enumerate(REGIONS) if edges[k] <= at < edges[k + 1]), None)
+    inside = region_of(result.dtype, change.witness.x_bits)
     return any(o.what == "region" and o.where == inside and o.verdict == change.verdict for o in result.changes)
 
 
