@@ -296,7 +296,7 @@ def _lines(row: RowVerdict) -> Iterator[str]:
     from ..records.claims import grade_text
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.verdict]
-    record = row.record
+    record = row.record if row.verdict == "over" else None
     name = f"{record.target} {record.function} {record.dtype}" if record else row.key
     first, *others = row.reasons if row.verdict == "over" else ("; ".join((*row.reasons, *row.notes)),)
     yield f"{word}  {name}: {first}"

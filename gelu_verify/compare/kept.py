@@ -77,14 +77,19 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out:
         inside = place == index
         members = [np.flatnonzero(inside & which) for which in (worse, better, changed)]
         shown = [_shown(fmt, bucket, a, b, each, sign) for each, sign in zip(members, (1, -1, 1), strict=True)]
-        counts = (int((inside & which).sum()) for which in (worse, better, changed, clearly_worse, clearly_better))
-        found.append(IntervalChange(INTERVALS[index], *counts, *shown))
+        sizes = [int((inside & which).sum()) for which in (worse, better, changed, clearly_worse, clearly_better)]
+        found.append(
+            IntervalChange(
+                INTERVALS[index], worse=sizes[0], better=sizes[1], differ=sizes[2], clearly_worse=sizes[3],
+                clearly_better=sizes[4], worst=shown[0], best=shown[1], any=shown[2],
+            )
+        )  # fmt: skip
     return KeptChanges(left_out, bits, tuple(found))
 
 
 def _is_worse(a: Columns, b: Columns) -> np.ndarray:
     """Whether each bucket of `b` is worse than that of `a` in anything that is kept."""
-    found = _is_spoiled(a, b) | _larger_errors(a, b)
+    found = np.asarray(_is_spoiled(a, b) | _larger_errors(a, b))
     for name in ("correct", "faithful"):
         if name in a and name in b:
             found |= b[name] < a[name]
@@ -95,7 +100,7 @@ def _is_clearly_worse(a: Columns, b: Columns) -> np.ndarray:
     """Whether it is worse even than that of `a` with every error SMALL larger, as far as is known."""
     if HISTOGRAM[0] not in a or HISTOGRAM[0] not in b:
         return _is_worse(a, b)
-    return _is_spoiled(a, b) | _larger_errors(a, b, SMALL)
+    return np.asarray(_is_spoiled(a, b) | _larger_errors(a, b, SMALL))
 
 
 def _is_spoiled(a: Columns, b: Columns) -> np.ndarray:

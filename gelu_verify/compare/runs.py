@@ -101,7 +101,8 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
         target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict,
         **_side("old", a), **_side("new", b), same_inputs=same_inputs,
         both_tried=shared.share if shared else None,
-        bits=kept.bits if kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
+        bits=kept.bits if kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found),
+        speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
 
 

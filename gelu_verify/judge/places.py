@@ -39,8 +39,9 @@ def _small(name: str, buckets: IntervalChange | None, largest: RuleVerdict | Non
     """Which changes are small: no bucket of the interval clearly is, and its largest error is not."""
     if buckets is None or name in INFINITE:
         return
-    for verdict, clearly in (("worse", buckets.clearly_worse), ("better", buckets.clearly_better)):
-        if not clearly and largest != verdict:
+    clearly: dict[RuleVerdict, int] = {"worse": buckets.clearly_worse, "better": buckets.clearly_better}
+    for verdict, count in clearly.items():
+        if not count and largest != verdict:
             yield verdict
 
 
