@@ -14,6 +14,8 @@ from ..report.comparison_text import (
     brief,
     change_lines,
     difference_text,
+    in_turns_texts,
+    name_of,
     names,
     run_text,
     speed_text,
@@ -52,6 +54,8 @@ def comparison_lines(found: Comparison, *, width: int, height: int, details: boo
         summed = wrapped(summary(found), width)
         room = height - len(head) - len(foot) - len(summed)
         body = list(_briefly([each for each in shown if each.key not in apart], width, room))
+    timed = [f"{name_of(each)}: {text}" for each in found.results for text in in_turns_texts(each)]
+    foot += [[(part, "bad" if ": slower: " in text else "dim")] for text in timed for part in wrapped(text, width)]
     foot += [[(part, "bold")] for part in wrapped(summary(found), width)]
     return [[(printable(text), style) for text, style in line] for line in [*head, *body, *foot]]
 

@@ -55,14 +55,23 @@ def compare_runs(
     )
 
 
-def decisive(found: Comparison, fail_on: str) -> tuple[list[ResultComparison], list[ResultComparison]]:
+def decisive(found: Comparison, fail_on: str | None) -> tuple[list[ResultComparison], list[ResultComparison]]:
     """The results that are over the limit, and those of which that is not known.
 
-    `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse.
+    `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse. What was
+    timed in turns is over the limit where it is slower, and not known where it could not be timed.
     """
-    if fail_on == "worse":
-        return found.of_verdict("worse", "mixed"), found.of_verdict("vanished", "unknown")
-    return [each for each in found.results if each.verdict not in ("same", "unknown")], found.of_verdict("unknown")
+    over = [each for each in found.results if is_over(each, fail_on) or each.is_slower]
+    missing: dict[str | None, tuple[Verdict, ...]] = {"worse": ("vanished", "unknown"), "change": ("unknown",)}
+    unknown = (e for e in found.results if e.verdict in missing.get(fail_on, ()) or e.in_turns == ())
+    return over, [each for each in unknown if each not in over]
+
+
+def is_over(result: ResultComparison, fail_on: str | None) -> bool:
+    """Whether its results are over the limit."""
+    if fail_on == "change":
+        return result.verdict not in ("same", "unknown")
+    return fail_on == "worse" and result.verdict in ("worse", "mixed")
 
 
 def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:

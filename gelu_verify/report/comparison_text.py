@@ -65,8 +65,12 @@ def difference_text(each: Difference) -> str:
 
 def title(result: ResultComparison) -> str:
     """What the result is of, and what changed most."""
-    name = f"{result.target} {result.function} {result.dtype}"
-    return f"{name}: {result.sentence or before_and_after(result)}"
+    return f"{name_of(result)}: {result.sentence or before_and_after(result)}"
+
+
+def name_of(result: ResultComparison) -> str:
+    """What the result is of."""
+    return f"{result.target} {result.function} {result.dtype}"
 
 
 def before_and_after(result: ResultComparison) -> str:
@@ -137,6 +141,18 @@ def speed_text(result: ResultComparison) -> str | None:
         for rate, spread in ((speed.old, speed.old_spread), (speed.new, speed.new_spread))
     )
     return f"speed: {old} -> {new}: {speed.text}"
+
+
+def in_turns_texts(result: ResultComparison) -> Iterator[str]:
+    """How much longer calls take than those of the old revision, a line for each length."""
+    if result.in_turns == ():
+        yield "not timed: a call failed while it was timed"
+    for each in result.in_turns or ():
+        ratio, least, limit = (f"{100 * share:+.1f} %" for share in (each.ratio - 1, each.least - 1, each.limit))
+        yield (
+            f"{'slower' if each.is_slower else 'time'}: {ratio} in calls of {each.n:,} elements, from {each.rounds} "
+            f"rounds of both in turns (lower bound {least}, limit {limit})"
+        )
 
 
 def brief(result: ResultComparison, most: int) -> tuple[list[Change], int]:

@@ -1,7 +1,7 @@
 """The gate: budgets that allow what was measured, and nothing that got worse."""
 
-import re
 import math
+import re
 import tomllib
 from dataclasses import replace
 from decimal import Decimal
