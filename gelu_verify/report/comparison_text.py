@@ -144,10 +144,10 @@ def speed_text(result: ResultComparison) -> str | None:
 
 
 def in_turns_texts(result: ResultComparison) -> Iterator[str]:
-    """How much longer calls take than those of the old revision, a line for each length."""
+    """How much longer calls take than those of the old revision, a line for each length; what is slower first."""
     if result.in_turns == ():
         yield "not timed: a call failed while it was timed"
-    for each in result.in_turns or ():
+    for each in sorted(result.in_turns or (), key=lambda each: not each.is_slower):
         ratio, least, limit = (f"{100 * share:+.1f} %" for share in (each.ratio - 1, each.least - 1, each.limit))
         yield (
             f"{'slower' if each.is_slower else 'time'}: {ratio} in calls of {each.n:,} elements, from {each.rounds} "
