@@ -68,9 +68,10 @@ class ResultComparison:
     dtype: DtypeName = field(metadata=about("in which dtype"))
     verdict: Verdict = field(
         metadata=about(
-            '`"worse"`; `"mixed"`: worse in something and better in something else (small changes do not count beside others); `"vanished"`: only in the old run; '
-            '`"unknown"`: what was kept does not say whether it is worse; `"changed"`: other results, neither worse '
-            'nor better; `"better"`; `"appeared"`: only in the new run; `"same"`: every result has the same bits',
+            '`"worse"`; `"mixed"`: worse in something and better in something else, beside which small changes do not '
+            'count; `"vanished"`: only in the old run; `"unknown"`: what was kept does not say whether it is worse; '
+            '`"changed"`: other results, neither worse nor better; `"better"`; `"appeared"`: only in the new run; '
+            '`"same"`: every result has the same bits',
             key="status",
         )
     )
