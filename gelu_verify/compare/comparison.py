@@ -44,7 +44,7 @@ class Speed:
 class TimesInTurns:
     """How much longer calls of one length take, from both revisions timed in turns (`--fail-on slower`)."""
 
-    n: Positive = field(metadata=about("elements of a call"))
+    n: Positive = field(metadata=about("elements of a call; fewer where nine such calls take longer than 1/4 s"))
     rounds: Positive = field(metadata=about("how often both were timed, each time in a process of its own"))
     ratio: Size = field(metadata=about("new time over old time, the median of the rounds"))
     least: Size = field(

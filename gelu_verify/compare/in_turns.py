@@ -41,7 +41,7 @@ def timed_in_turns(found: Comparison, times: Sequence[Callable[[], Times]], limi
             old, new = times[0](), times[1]()
         rounds.append((old, new))
         cases = _ratios(rounds)
-        needed = max(ROUNDS, ceil(log2(max(len(cases), 1) / FALSE_ALARMS)))
+        needed = max(ROUNDS, ceil(log2(len(cases) / FALSE_ALARMS))) if cases else 0
     of_key: dict[str, list[TimesInTurns]] = {}
     for (key, n), ratios in cases.items():
         of_key.setdefault(key, []).append(judged(n, ratios, limit, FALSE_ALARMS / len(cases)))

@@ -16,7 +16,7 @@ from ..measure.request import Request
 from ..speed.throughput import measure, one_thread_each
 
 LENGTHS = (1 << 10, 1 << 14)  # what a call costs, and what an element costs
-SECONDS = 0.06  # of timed calls, for each length
+SECONDS = 0.25  # of timed calls, for each length
 
 
 def main() -> None:
