@@ -31,7 +31,8 @@ def intervals(sides: Sides) -> Iterator[Change]:
                         f"{abs(counts[1] - counts[0]):,} {'fewer' if verdict == 'worse' else 'more'} {title}"
                     )
         errors = [part.max_ulp if part else None for part in (old, new)]
-        small = [*_small(name, buckets, largest)] if sides.kept and not sides.kept.left_out else []
+        is_whole = old is not None and new is not None and sides.kept is not None and not sides.kept.left_out
+        small = [*_small(name, buckets, largest)] if is_whole else []
         yield from _interval_changes(name, found, buckets, errors, small)
 
 
