@@ -47,7 +47,7 @@ class Case:
     Parameters
     ----------
     key : target/function/dtype, or what else was judged
-    reasons : why it failed, was not measured or was skipped; the worst first
+    reasons : why it failed, was not measured or was skipped; the first is the sentence that says all that matters
     notes : what else changed, or must be known of it
     values : an input that shows the first reason, what was returned for it, and what is right
     grade, grade_bound, sentence : of its record (docs/grades.md)
@@ -78,19 +78,25 @@ class Case:
         return f"{self.reasons[0]}{more}" if self.reasons else self.verdict
 
     def lines(self, most: int | None = None) -> Iterator[str]:
-        """All that is known of it, as lines of text; with `most` only so many reasons, and no notes."""
-        yield from self.reasons[:most]
+        """All that is known of it, as lines of text: the first reason, the input, the command, then all else; with
+        `most` only so many reasons, and no notes."""
+        yield from self.reasons[:1]
+        yield from self.input_lines()
+        yield from self.reasons[1:most]
         if most is None:
             yield from (f"note: {note}" for note in self.notes)
         elif len(self.reasons) > most:
             yield f"and {len(self.reasons) - most} more reasons"
-        yield from (f"{each.name:6s} {each.bits}  {each.hex_float}  ({each.decimal})" for each in self.values)
         if self.sentence:
             yield f"grade  {self.title}: {self.sentence}" if self.grade else self.sentence
-        if self.repeat:
-            yield f"repeat {self.repeat}"
         if self.place:
             yield f"source {self.place.path}:{self.place.line}"
+
+    def input_lines(self) -> Iterator[str]:
+        """The input, what was returned and what is right, and the command."""
+        yield from (f"{each.name:6s} {each.bits}  {each.hex_float}  ({each.decimal})" for each in self.values)
+        if self.repeat:
+            yield f"repeat {self.repeat}"
 
 
 def worst_first(cases: Iterable[Case]) -> list[Case]:
@@ -165,6 +171,8 @@ def _shown(record: Record, limits: Demands) -> Mapping[str, str | None]:
     if record.failure is not None and record.failure_range:
         return {"x_bits": record.failure_range.partition(":")[0]}
     shown: object = record.witness
+    if limits.max_ulp is not None and not (record.max_ulp or 0.0) <= limits.max_ulp:
+        limits = replace(limits, fail_on=None)
     severities = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1] if limits.fail_on else ()
     for severity in reversed(severities):
         for name in reversed(record.failed_checks):

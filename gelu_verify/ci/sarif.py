@@ -65,7 +65,7 @@ def _result(each: Case) -> dict[str, Any]:
         "ruleId": _RULES[each.verdict][0],
         "ruleIndex": _SHOWN.index(each.verdict),
         "level": "error",
-        "message": {"text": "\n".join(map(printable, (f"{key}:", *each.lines())))},
+        "message": {"text": f"{key}: " + "\n".join(map(printable, each.lines()))},
         "locations": [location],
         # of the result and not of its numbers: an alert stays the same one while they change
         "partialFingerprints": {"geluVerifyResult/v1": hashlib.sha256(each.key.encode(errors="replace")).hexdigest()},

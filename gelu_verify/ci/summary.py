@@ -36,16 +36,18 @@ def _parts(cases: Sequence[Case]) -> Iterator[Block]:
 
 
 def _told(each: Case) -> Iterator[Block]:
-    """What did not pass, with its input, what was returned and what is right, and the command that repeats it."""
-    lines: list[Inline] = [*(each.reasons[:_OPEN] or (each.verdict,))]
+    """What did not pass: the first reason, its input, what was returned and what is right, and the command that repeats
+    it; then all else."""
+    yield Items([each.reasons[0] if each.reasons else each.verdict])
+    values = [(value.name, value.bits, value.hex_float, value.decimal) for value in each.values]
+    yield TextTable(("", "bits", "hex float", "decimal"), values)
+    yield Listing(each.repeat)
+    lines: list[Inline] = [*each.reasons[1:_OPEN]]
     if each.sentence:
         lines.append(f"{each.title}: {each.sentence}" if each.title else each.sentence)
     if each.place:
         lines.append(f"{each.place.path}:{each.place.line}")
     yield Items(lines)
-    values = [(value.name, value.bits, value.hex_float, value.decimal) for value in each.values]
-    yield TextTable(("", "bits", "hex float", "decimal"), values)
-    yield Listing(each.repeat)
     more = [*each.reasons[_OPEN:], *(f"note: {note}" for note in each.notes)]
     yield Details(f"{len(more)} more", [Items(more)])
 

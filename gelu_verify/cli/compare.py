@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +15,13 @@ from ..calling import OPTIONS
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .forms import show, takes_form
-from .options import naming_options
+from .options import Typed, naming_options
 from .program import MISSING, OVER_BUDGET, say, warn
 from .run import run
 
 if TYPE_CHECKING:
     from ..compare.comparison import Comparison
+    from ..measure.request import Request
 
 SCREEN = 36  # lines
 _NAMED = 5  # results that a line names
@@ -26,7 +29,30 @@ _MEASURING = (  # options of `run` with which revisions are measured
     *("functions", "dtypes", "plan", "seed", "ranges", "policy", "throughput", "workers"),
     *OPTIONS,
 )
+_FAIL_ON = re.compile(r"(?P<alone>worse|change)|(?:(?P<what>worse|change),)?slower:(?P<percent>\d{1,4}(?:\.\d+)?)%")
 _OPTIONS = [parameter for parameter in run.params if parameter.name in _MEASURING]
+
+
+@dataclass(frozen=True)
+class FailOn:
+    """What ends a comparison with 1: other results, or calls that take longer by more than a share."""
+
+    typed: str
+    what: str | None = None
+    slower: float | None = None
+
+
+class FailOnOption(Typed):
+    """worse, change, slower:10%, or worse,slower:10%."""
+
+    name = "what"
+
+    def read(self, option: str, text: str) -> FailOn:
+        match = _FAIL_ON.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{option} {text[:40]!r}: accepted are worse, change, slower:10%, and worse,slower:10%")
+        percent = match["percent"]
+        return FailOn(text, match["alone"] or match["what"], float(percent) / 100 if percent else None)
 
 
 def _measuring_options(command: click.Command) -> click.Command:
@@ -40,8 +66,10 @@ def _measuring_options(command: click.Command) -> click.Command:
 @click.argument("words", nargs=-1, metavar="[OLD [NEW]] | OLD..NEW TARGET...")
 @click.option("--target", "targets", multiple=True, metavar="NAME",
               help="Of stored runs: compare only this family or target; may be repeated.")  # fmt: skip
-@click.option("--fail-on", type=click.Choice(["worse", "change"]), metavar="W",
-              help="Exit with 1 if something is worse, or anything changed; with 3 if that is not known.")  # fmt: skip
+@click.option("--fail-on", type=FailOnOption(), metavar="W",
+              help="Exit with 1 if something is worse, or anything changed (change); with 3 if that is not known. Of "
+              "revisions also slower:10%: both are timed in turns, and calls may take so much longer; "
+              "worse,slower:10% is both.")  # fmt: skip
 @takes_form(text="text: one screen, the worst first.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write that form to FILE; default: print it.")  # fmt: skip
@@ -53,7 +81,7 @@ def _measuring_options(command: click.Command) -> click.Command:
 @click.pass_context
 @reports_to_ci
 def compare(
-    context: click.Context, /, words: tuple[str, ...], targets: tuple[str, ...], fail_on: str | None, form: str,
+    context: click.Context, /, words: tuple[str, ...], targets: tuple[str, ...], fail_on: FailOn | None, form: str,
     out: Path | None, details: bool, root: Path, keep: Path | None, reporter: Reporter, **measuring: Any,
 ) -> None:  # fmt: skip
     """Say what changed between two runs, or between two revisions of your code.
@@ -83,8 +111,13 @@ def compare(
     if words and is_range(words[0]):
         if targets:
             raise UsageError("--target is for stored runs: after revisions, name what to measure (kernel.c:gelu)")
-        found = _of_revisions(words[0], words[1:], measuring, keep)
+        found = _of_revisions(words[0], words[1:], measuring, keep, fail_on.slower if fail_on else None)
     else:
+        if fail_on and fail_on.slower is not None:
+            raise UsageError(
+                "--fail-on slower is for revisions (OLD..NEW TARGET), which are timed in turns: the times of stored "
+                "runs were not taken side by side"
+            )
         if given or keep:
             option = given[0].opts[0] if given else "--keep"
             raise UsageError(f"{option} is for revisions, which are measured: stored runs are compared as they are")
@@ -100,13 +133,14 @@ def compare(
         document=comparison_document,
         left_out=LEFT_OUT,
     )
-    over, missing = decisive(found, fail_on) if fail_on else ([], [])
-    if over or missing:
+    what = fail_on.what if fail_on else None
+    over, missing = decisive(found, what)
+    if fail_on and (over or missing):
         from ..report.comparison_text import names
 
         why = "" if over else "not known to be no worse: "
-        warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
-    reporter.finish(cases_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
+        warn(f"--fail-on {fail_on.typed}: {why}{names(over or missing, _NAMED)}")
+    reporter.finish(cases_of_comparison(found, what), OVER_BUDGET if over else MISSING if missing else 0)
 
 
 # ---- the two runs --------------------------------------------------------------------------------
@@ -125,7 +159,9 @@ def _places(words: tuple[str, ...], root: Path) -> list[Path]:
     return places
 
 
-def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None) -> Comparison:
+def _of_revisions(
+    revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None, slower: float | None
+) -> Comparison:
     """Both revisions measured, and compared."""
     from ..compare.measuring import Measuring, compare_revisions
     from ..compare.revisions import Repository
@@ -137,7 +173,7 @@ def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str,
     repository = Repository.around(Path.cwd())
     old, new = repository.range(revisions)
     names = [repository.relative(target) for target in targets]
-    inputs, calls = _words(measuring, names)
+    inputs, calls, request = _words(measuring, names)
     for word in (*inputs, *calls):
         if str(repository.top) in word:
             raise UsageError(
@@ -147,12 +183,13 @@ def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str,
         if keep is not None:
             keep.mkdir(parents=True)
         out, rest = (keep or Path(scratch)).resolve(), Path(scratch)
-        how = Measuring(repository, names, inputs, calls, out, rest, lambda line: say(line, err=True))
+        how = Measuring(repository, names, inputs, calls, out, rest, lambda line: say(line, err=True), request, slower)
         return compare_revisions(how, old, new)
 
 
-def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str]]:
-    """The options of `run` as they are typed, of inputs and of calls; checked before anything is measured."""
+def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str], Request]:
+    """The options of `run` as they are typed, of inputs and of calls, and what they ask for; checked before anything is
+    measured."""
     from ..measure.request import Request
 
     throughput, workers = measuring.pop("throughput"), measuring.pop("workers")
@@ -165,4 +202,4 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], li
     words += [word for text in measuring["ranges"] for word in ("--bits", text)]
     words += request.words("inputs")
     words += ["--workers", str(workers)] if workers else []
-    return words, shlex.split(request.further_options)
+    return words, shlex.split(request.further_options), request

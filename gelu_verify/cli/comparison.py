@@ -10,9 +10,12 @@ from ..judge.changes import Verdict
 from ..report.comparison_text import (
     LISTED,
     WORDS,
+    before_and_after,
     brief,
     change_lines,
     difference_text,
+    in_turns_texts,
+    name_of,
     names,
     run_text,
     speed_text,
@@ -51,6 +54,8 @@ def comparison_lines(found: Comparison, *, width: int, height: int, details: boo
         summed = wrapped(summary(found), width)
         room = height - len(head) - len(foot) - len(summed)
         body = list(_briefly([each for each in shown if each.key not in apart], width, room))
+    timed = [f"{name_of(each)}: {text}" for each in found.results for text in in_turns_texts(each)]
+    foot += [[(part, "bad" if ": slower: " in text else "dim")] for text in timed for part in wrapped(text, width)]
     foot += [[(part, "bold")] for part in wrapped(summary(found), width)]
     return [[(printable(text), style) for text, style in line] for line in [*head, *body, *foot]]
 
@@ -94,6 +99,8 @@ def _result_lines(result: ResultComparison, width: int, most: int | None) -> lis
     lines = list(labelled(WORDS[result.verdict].ljust(_WORD), _STYLES[result.verdict], title(result), width))
     if most == 0:
         return lines
+    if result.sentence:
+        lines += [[(f"  {part}", "")] for part in wrapped(before_and_after(result), width - 2)]
     changes, more = (list(result.changes), 0) if most is None else brief(result, most)
     for change in changes:
         for text in change_lines(result, change):
@@ -101,6 +108,8 @@ def _result_lines(result: ResultComparison, width: int, most: int | None) -> lis
             lines += [[(indent + part, "")] for part in wrapped(text.lstrip(), width - len(indent))]
     if more > 0:
         lines.append([(f"  and {more} more change{'' if more == 1 else 's'} (--details)", "dim")])
+    if result.repeat and result.verdict in ("worse", "mixed"):
+        lines.append([(f"  repeat {result.repeat}", "dim")])
     if (speed := speed_text(result)) is not None and (most is None or most > _FEW):
         lines.append([(f"  {speed}", "dim")])
     return lines

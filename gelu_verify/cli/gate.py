@@ -375,11 +375,9 @@ def _lines(row: RowVerdict) -> Iterator[str]:
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.verdict]
     record = row.record if row.verdict == "over" else None
-    graded = f" [{grade_text(record.grade, record.grade_bound)}]" if record and record.grade else ""
+    name = f"{record.target} {record.function} {record.dtype}" if record else row.key
     first, *others = row.reasons if row.verdict == "over" else ("; ".join((*row.reasons, *row.notes)),)
-    yield f"{word}  {row.key}{graded}: {first}"
-    yield from (f"  also   {each}" for each in others)
-    yield from (f"  note   {each}" for each in (row.notes if row.verdict == "over" else ()))
+    yield f"{word}  {name}: {first}"
     if row.verdict != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
             bits = (row.witness or {}).get(f"{name}_bits")
@@ -387,6 +385,11 @@ def _lines(row: RowVerdict) -> Iterator[str]:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
         x_bits = (row.witness or {}).get("x_bits")
         yield f"  repeat {ask_command(row.record, x_bits) if x_bits else row.record.repeat}"
+    if row.verdict == "over":
+        yield from (f"  also   {each}" for each in others)
+        yield from (f"  note   {each}" for each in row.notes)
+        if record and record.grade:
+            yield f"  grade  {grade_text(record.grade, record.grade_bound)}"
 
 
 def _value(dtype: str, bits: str) -> str:

@@ -30,6 +30,7 @@ from .options import (
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
+    from ..ci.cases import Case
     from ..judge.demands import Demands
     from ..measure.request import Own, Request
     from ..records.parts import Severity, SweepTime
@@ -151,10 +152,10 @@ def run(
     from ..judge.demands import Demands
 
     limits = Demands(fail_on or ("loss" if strict else None), min_grade, max_ulp)
-    is_over = bool(limits) and _warn_of_exceeded(judged, limits)
-    absent = measured.manifest["absent"] if request.targets else {}
+    cases = cases_of_run(judged, limits, measured.manifest["absent"] if request.targets else {})
+    is_over = bool(limits) and _warn_of_exceeded(judged, limits, cases)
     of_samples = _warn_of_samples(judged, limits)
-    reporter.finish(cases_of_run(judged, limits, absent), code_of(judged, is_over, of_samples))
+    reporter.finish(cases, code_of(judged, is_over, of_samples))
 
 
 def code_of(judged: Sequence[Record], is_over: bool = False, is_missing: bool = False) -> int:
@@ -212,8 +213,8 @@ def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -
     say(f"written: {out} (a part: gelu-verify merge PART... joins it with the others)", err=True)
 
 
-def _warn_of_exceeded(records: Sequence[Record], limits: Demands) -> bool:
-    """Print every limit that a result does not meet; whether there is one."""
+def _warn_of_exceeded(records: Sequence[Record], limits: Demands, cases: Sequence[Case]) -> bool:
+    """Print every limit that a result does not meet, after the first the input that shows it; whether there is one."""
     from ..gate.keeping import keep_commands
     from ..judge.demands import check_reachable, exceeded
 
@@ -222,8 +223,11 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Demands) -> bool:
     if found:
         results = len({record.key for record, _ in found})
         warn(f"{results} of {len(records)} results do not meet the limits, the worst first:")
+    shown = {case.key: case.input_lines() for case in cases}
     for record, what in found:
         warn(f"over the limit: {record.target} {record.function} {record.dtype}: {what}")
+        for line in shown[record.key]:
+            say(f"  {line}", err=True)
     for command in keep_commands({record.key: record for record, _ in found}.values()):
         warn(f"to try it in every later run: {command}")
     return bool(found)

@@ -40,6 +40,24 @@ class Speed:
     text: str = field(metadata=about("one line: faster, slower, or within the spread"))
 
 
+@dataclass(frozen=True, slots=True)
+class TimesInTurns:
+    """How much longer calls of one length take, from both revisions timed in turns (`--fail-on slower`)."""
+
+    n: Positive = field(metadata=about("elements of a call; fewer where nine such calls take longer than 1/4 s"))
+    rounds: Positive = field(metadata=about("how often both were timed, each time in a process of its own"))
+    ratio: Size = field(metadata=about("new time over old time, the median of the rounds"))
+    least: Size = field(
+        metadata=about("it is more than that, but for chance, by which one comparison in 100 fails at most")
+    )
+    limit: Size = field(metadata=about("share by which the new one may take longer"))
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether it is by more than the limit, for certain."""
+        return self.least > 1 + self.limit
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultComparison:
     """The old and the new result of one target, function and dtype."""
@@ -50,9 +68,10 @@ class ResultComparison:
     dtype: DtypeName = field(metadata=about("in which dtype"))
     verdict: Verdict = field(
         metadata=about(
-            '`"worse"`; `"mixed"`: worse in something and better in something else; `"vanished"`: only in the old run; '
-            '`"unknown"`: what was kept does not say whether it is worse; `"changed"`: other results, neither worse '
-            'nor better; `"better"`; `"appeared"`: only in the new run; `"same"`: every result has the same bits',
+            '`"worse"`; `"mixed"`: worse in something and better in something else, beside which small changes do not '
+            'count; `"vanished"`: only in the old run; `"unknown"`: what was kept does not say whether it is worse; '
+            '`"changed"`: other results, neither worse nor better; `"better"`; `"appeared"`: only in the new run; '
+            '`"same"`: every result has the same bits',
             key="status",
         )
     )
@@ -99,8 +118,22 @@ class ResultComparison:
     bits: Bits | None = field(
         metadata=about("how many results differ", null="where a run kept no digests of its results"), default=None
     )
+    sentence: str | None = field(
+        metadata=about(
+            "what changed most, where, how many times, and the probable cause",
+            null="where nothing did, or only one run has the result",
+        ),
+        default=None,
+    )
     changes: tuple[Change, ...] = field(metadata=about("what differs, the worst first"), default=())
     speed: Speed | None = field(metadata=about("how fast", null="where a run did not time it"), default=None)
+    in_turns: tuple[TimesInTurns, ...] | None = field(
+        metadata=about(
+            "how much longer it takes, by the length of the call; empty where a revision could not be timed",
+            null="where nobody asked for it",
+        ),
+        default=None,
+    )
     repeat: str | None = field(
         metadata=about("the command that repeats the new result (of what vanished, the old one)", null=""), default=None
     )
@@ -109,6 +142,11 @@ class ResultComparison:
     def key(self) -> str:
         """target/function/dtype."""
         return f"{self.target}/{self.function}/{self.dtype}"
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether calls of any length take longer than they may."""
+        return any(each.is_slower for each in self.in_turns or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..buckets.table import HIST_EDGES
 from ..formats import Format, get_format
 from ..functions.regions import INTERVALS, interval_edges
-from ..judge.rules import KNOWN_TO, RELATIVE
+from ..judge.rules import KNOWN_TO, RELATIVE, SMALL
 from ..judge.sides import Bits, ChangeWitness, IntervalChange, KeptChanges, Shown
 from ..runs.committed import folded
 from ..runs.integrity import HISTOGRAM
@@ -60,9 +61,10 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out:
     has_bits = "bits_hash" in a and "bits_hash" in b
     differ = a["bits_hash"] != b["bits_hash"] if has_bits else np.ones(len(bucket), bool)
     rows = np.flatnonzero(differ)
-    worse, better = (np.zeros(len(bucket), bool) for _ in range(2))
+    worse, better, clearly_worse, clearly_better = (np.zeros(len(bucket), bool) for _ in range(4))
     part = [{name: column[rows] for name, column in side.items()} for side in (a, b)]
     worse[rows], better[rows] = _is_worse(*part), _is_worse(*reversed(part))
+    clearly_worse[rows], clearly_better[rows] = _is_clearly_worse(*part), _is_clearly_worse(*reversed(part))
     changed = differ if has_bits else worse | better
     n = a["n"].astype(np.int64)
     bits = None
@@ -75,35 +77,63 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out:
         inside = place == index
         members = [np.flatnonzero(inside & which) for which in (worse, better, changed)]
         shown = [_shown(fmt, bucket, a, b, each, sign) for each, sign in zip(members, (1, -1, 1), strict=True)]
-        sizes = [len(each) for each in members]
-        found.append(IntervalChange(INTERVALS[index], sizes[0], sizes[1], sizes[2], shown[0], shown[1], shown[2]))
+        sizes = [int((inside & which).sum()) for which in (worse, better, changed, clearly_worse, clearly_better)]
+        found.append(
+            IntervalChange(
+                INTERVALS[index], worse=sizes[0], better=sizes[1], differ=sizes[2], clearly_worse=sizes[3],
+                clearly_better=sizes[4], worst=shown[0], best=shown[1], any=shown[2],
+            )
+        )  # fmt: skip
     return KeptChanges(left_out, bits, tuple(found))
 
 
 def _is_worse(a: Columns, b: Columns) -> np.ndarray:
-    """Whether each bucket of `b` is worse than that of `a` in anything that is kept.
-
-    What had no error before, as NaN has none, is not worse now that it has one.
-    """
-    errors = _larger_errors(a, b)
-    scored = [_scored(side) for side in (a, b)]
-    found = np.asarray((errors & (scored[1] <= scored[0])) | (scored[1] < scored[0]))
-    for name, sign in (("nonfinite", 1), ("wrong_sign", 1), ("correct", -1), ("faithful", -1)):
+    """Whether each bucket of `b` is worse than that of `a` in anything that is kept."""
+    found = np.asarray(_is_spoiled(a, b) | _larger_errors(a, b))
+    for name in ("correct", "faithful"):
         if name in a and name in b:
-            found |= (b[name] > a[name]) if sign > 0 else (b[name] < a[name])
+            found |= b[name] < a[name]
     return found
 
 
-def _larger_errors(a: Columns, b: Columns) -> np.ndarray:
-    """Whether the largest error is larger, or more errors are above an edge of the histogram."""
+def _is_clearly_worse(a: Columns, b: Columns) -> np.ndarray:
+    """Whether it is worse even than that of `a` with every error SMALL larger, as far as is known."""
+    if HISTOGRAM[0] not in a or HISTOGRAM[0] not in b:
+        return _is_worse(a, b)
+    return np.asarray(_is_spoiled(a, b) | _larger_errors(a, b, SMALL))
+
+
+def _is_spoiled(a: Columns, b: Columns) -> np.ndarray:
+    """Whether fewer results have an error, or more are not finite or have the wrong sign."""
+    found = np.asarray(_scored(b) < _scored(a))
+    for name in ("nonfinite", "wrong_sign"):
+        if name in a and name in b:
+            found |= b[name] > a[name]
+    return found
+
+
+def _larger_errors(a: Columns, b: Columns, by: float = 0.0) -> np.ndarray:
+    """Whether the largest error is more than `by` larger, or more errors are above an edge of the histogram than were
+    above an edge that is at most `by` below it.
+
+    What had no error before, as NaN has none, is not worse now that it has one.
+    """
     old, new = (np.nan_to_num(side["max_error"].astype(np.float64), nan=-1.0) for side in (a, b))
     with np.errstate(invalid="ignore"):  # the difference of two infinities of a committed run
-        found = new > old + KNOWN_TO + RELATIVE * np.abs(old)
-    if not (HISTOGRAM[0] in a and HISTOGRAM[0] in b and len(found)):
-        return np.asarray(found)
-    counts = (np.stack([side[name] for name in HISTOGRAM]) for side in (a, b))
-    before, after = (np.cumsum(each[:0:-1], axis=0, dtype=np.int64) for each in counts)  # above each edge but the last
-    return np.asarray(found | (after > before).any(axis=0))
+        found = np.asarray(new > old + by + KNOWN_TO + RELATIVE * np.abs(old))
+    if HISTOGRAM[0] in a and HISTOGRAM[0] in b and len(found):
+        before, after = (_above(side) for side in (a, b))
+        edges = np.array(HIST_EDGES[:-1])
+        limits = np.searchsorted(edges, edges - by)
+        limited = edges > by
+        found |= (after[limited] > before[limits[limited]]).any(axis=0)
+    return found & (_scored(b) <= _scored(a))
+
+
+def _above(columns: Columns) -> np.ndarray:
+    """How many errors of each bucket are above each edge of the histogram but the last (rows)."""
+    counts = np.stack([columns[name] for name in HISTOGRAM])
+    return np.asarray(np.cumsum(counts[:0:-1], axis=0, dtype=np.int64)[::-1])
 
 
 def _scored(columns: Columns) -> np.ndarray:

@@ -6,19 +6,23 @@ for the other.
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..errors import GeluVerifyError, MissingMeasurement, UsageError
+from ..measure.request import Request
 from ..runs.integrity import verified
 from ..runs.store import Run, read_run
 from .comparison import Comparison, ResultComparison
+from .in_turns import ROUNDS, Times, timed_in_turns
 from .revisions import Repository, Revision
 from .runs import compare_runs
 from .witnesses import Outputs, completed, outputs_of
@@ -39,6 +43,8 @@ class Measuring:
     out : folder for both runs
     scratch : folder for what is asked again
     say : is told what is measured
+    request : the same as an object; its targets are timed in turns where there is a limit
+    slower : share by which the new revision may take longer
     """
 
     repository: Repository
@@ -48,6 +54,8 @@ class Measuring:
     out: Path
     scratch: Path
     say: Callable[[str], object]
+    request: Request
+    slower: float | None = None
 
 
 def compare_revisions(how: Measuring, old: Revision, new: Revision) -> Comparison:
@@ -65,7 +73,11 @@ def compare_revisions(how: Measuring, old: Revision, new: Revision) -> Compariso
                 raise MissingMeasurement(f"neither {old.label} nor {new.label} has the file of {target}")
         runs = [side.run(how.out / name) for side, name in zip(sides, ("old", "new"), strict=True)]
         found = compare_runs(*runs, names=(old.label, new.label))
-        return completed(found, *(side.ask for side in sides))
+        found = completed(found, *(side.ask for side in sides))
+        if how.slower is None:
+            return found
+        how.say(f"timing {', '.join(how.targets)} at both in turns, in {ROUNDS} rounds")
+        return timed_in_turns(found, [side.times for side in sides], how.slower)
 
 
 @dataclass(frozen=True)
@@ -79,11 +91,14 @@ class _Side:
 
     def run(self, out: Path) -> Run:
         """The run of all targets whose file is there."""
-        there = [name for name in self.how.targets if self.how.repository.has(name, self.place)]
-        if not there:
+        if not self._there:
             raise MissingMeasurement(f"{self.revision.label} has no file of {', '.join(self.how.targets)}")
-        self.how.say(f"measuring {', '.join(there)} at {self.revision.label}")
-        return self._measured(there, self.how.inputs, out)
+        self.how.say(f"measuring {', '.join(self._there)} at {self.revision.label}")
+        return self._measured(self._there, self.how.inputs, out)
+
+    @property
+    def _there(self) -> list[str]:
+        return [name for name in self.how.targets if self.how.repository.has(name, self.place)]
 
     def ask(self, result: ResultComparison, x_bits: list[str]) -> Outputs:
         """What it gives at single inputs."""
@@ -92,6 +107,16 @@ class _Side:
         words += [word for x in x_bits for word in ("--bits", x)]
         with TemporaryDirectory(dir=self.how.scratch) as folder:
             return outputs_of(self._measured([result.target], words, Path(folder) / "run"), x_bits)
+
+    def times(self) -> Times:
+        """Seconds an element of each result, in a process that ends with this."""
+        request = replace(self.how.request, targets=tuple(self._there), own="none")
+        with TemporaryDirectory(dir=self.how.scratch) as folder:
+            out = Path(folder) / "times.json"
+            words, given = ["gelu_verify.compare.timed", str(out)], pickle.dumps(request)
+            _called_at(self.place, self.variables, words, out, self.revision.label, given)
+            found = json.loads(out.read_text(encoding="utf-8"))
+        return {key: {int(n): seconds for n, seconds in lengths.items()} for key, lengths in found.items()}
 
     def _measured(self, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
         words = [*inputs, *self.how.calls, "--", *targets]
@@ -105,19 +130,24 @@ def measured_at(place: Path, variables: Mapping[str, str], words: Sequence[str],
     ------
     MissingMeasurement, UsageError : what that says
     """
-    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "--no-own", "--out", str(out), *words]
+    _called_at(place, variables, ["gelu_verify", "run", "--no-own", "--out", str(out), *words], out, label)
+    return verified(read_run(out))
+
+
+def _called_at(
+    place: Path, variables: Mapping[str, str], words: Sequence[str], out: Path, label: str, given: bytes = b""
+) -> None:
+    """A module with arguments, in the folder of a revision, that makes `out`."""
     done = subprocess.run(
-        command,
+        [sys.executable, "-P", "-m", *words],
         cwd=place,
         env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(place)},
         capture_output=True,
-        text=True,
-        errors="replace",
+        input=given,
         check=False,
     )
     if done.returncode not in (0, _FAILED) or not out.exists():
-        raise _error(done.returncode, label, done.stderr.replace(f"{place}/", ""))
-    return verified(read_run(out))
+        raise _error(done.returncode, label, done.stderr.decode(errors="replace").replace(f"{place}/", ""))
 
 
 def _error(code: int, label: str, printed: str) -> GeluVerifyError:

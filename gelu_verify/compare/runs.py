@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
 from ..isa import split_level
 from ..judge.changes import Verdict, changes, verdict_of
-from ..judge.sides import Sides, have_same_inputs
+from ..judge.sentences import leading, sentence, small_losses
+from ..judge.sides import Change, Sides, have_same_inputs, number_text
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
@@ -53,14 +55,23 @@ def compare_runs(
     )
 
 
-def decisive(found: Comparison, fail_on: str) -> tuple[list[ResultComparison], list[ResultComparison]]:
+def decisive(found: Comparison, fail_on: str | None) -> tuple[list[ResultComparison], list[ResultComparison]]:
     """The results that are over the limit, and those of which that is not known.
 
-    `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse.
+    `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse. What was
+    timed in turns is over the limit where it is slower, and not known where it could not be timed.
     """
-    if fail_on == "worse":
-        return found.of_verdict("worse", "mixed"), found.of_verdict("vanished", "unknown")
-    return [each for each in found.results if each.verdict not in ("same", "unknown")], found.of_verdict("unknown")
+    over = [each for each in found.results if is_over(each, fail_on) or each.is_slower]
+    missing: dict[str | None, tuple[Verdict, ...]] = {"worse": ("vanished", "unknown"), "change": ("unknown",)}
+    unknown = (e for e in found.results if e.verdict in missing.get(fail_on, ()) or e.in_turns == ())
+    return over, [each for each in unknown if each not in over]
+
+
+def is_over(result: ResultComparison, fail_on: str | None) -> bool:
+    """Whether its results are over the limit."""
+    if fail_on == "change":
+        return result.verdict not in ("same", "unknown")
+    return fail_on == "worse" and result.verdict in ("worse", "mixed")
 
 
 def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:
@@ -92,12 +103,33 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
     sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
     found = changes(sides, shared.certain if shared else ())
+    verdict = verdict_of(found)
+    lead = leading([each for each in found if each.verdict == "worse"]) if verdict in ("worse", "mixed") else None
+    found = [*([lead] if lead else []), *(each for each in found if each is not lead)]
     return ResultComparison(
-        target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict_of(found),
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict,
         **_side("old", a), **_side("new", b), same_inputs=same_inputs,
         both_tried=shared.share if shared else None,
-        bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
+        bits=kept.bits if kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found),
+        speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
+
+
+def _sentence(verdict: Verdict, found: Sequence[Change], new: Record) -> str | None:
+    """What is worse and what is better, where that decides; else the first change."""
+    worse, better = ([each for each in found if each.verdict == which] for which in ("worse", "better"))
+    gain = next((each for each in better if each.what == "max_ulp"), None) or leading(better)
+    if verdict == "better" and gain is not None:
+        losses = small_losses(found)
+        return f"{gain.text}; {losses}" if losses else gain.text
+    if verdict in ("worse", "mixed"):
+        lost = sentence(worse, new, "had", _before, lambda each: each.text)
+        return f"{lost}; better: {gain.text}" if verdict == "mixed" and gain is not None else lost
+    return found[0].text if found else None
+
+
+def _before(change: Change) -> tuple[float | None, str]:
+    return change.old_number, f"{number_text(change.old_number)} before"
 
 
 def _side(side: str, record: Record) -> dict[str, Any]:

@@ -45,6 +45,13 @@ def region_edges(dtype: str) -> np.ndarray:
     return np.array([lowest, *inner, highest + 1], dtype=np.int64)
 
 
+def region_of(dtype: str, x_bits: str) -> str | None:
+    """The name of the region of an input; None of infinities and NaN."""
+    fmt = get_format(dtype)
+    place = int(np.searchsorted(region_edges(dtype), fmt.ordinal(int(x_bits, 16)), side="right")) - 1
+    return REGIONS[place].name if 0 <= place < len(REGIONS) else None
+
+
 INFINITE = ("-inf or NaN", "inf or NaN")
 _MAGNITUDES = (
     *("0", "2^-12", "2^-8", "2^-4", "2^-3", "2^-2", "2^-1"),

@@ -32,7 +32,7 @@ def _with_demand(row: RowVerdict, record: Record, grade: Grade | None) -> RowVer
     if reasons:
         shown = {f"{name}_bits": getattr(record.witness, f"{name}_bits", None) for name in ("x", "got", "want")}
         before = row.reasons if row.verdict == "over" else ()
-        return replace(row, verdict="over", reasons=(*reasons, *before), witness=row.witness or shown)
+        return replace(row, verdict="over", reasons=(*before, *reasons), witness=row.witness or shown)
     samples = tuple(f"of --min-grade {grade}: {what}" for _, what in of_a_sample([record], limits))
     if samples and can_be_tried(record) and row.verdict != "over":
         return replace(row, verdict="missing", reasons=(*row.reasons, *samples))

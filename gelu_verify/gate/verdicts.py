@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from ..inputs.found import HardCases
 from ..isa import level_of_machine
 from ..judge.changes import changes_of_limits, named
 from ..judge.rules import RULES, Measure, Tolerance
+from ..judge.sentences import leading, sentence
 from ..judge.sides import Change, Sides, measured_text
 from ..records.claims import grade_text, grade_title
 from ..records.result import Record
@@ -187,8 +189,11 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
     tolerance: Tolerance = "known" if exact else "headroom"
     sides = Sides(row.record(key), record, old_lists_failures=True, comparable=True, tolerance=tolerance)
     found = changes_of_limits(sides)
-    over, more = named([each for each in found if each.verdict == "worse"])
-    reasons = [*(_text(sides, each) for each in over), *more]
+    worse = [each for each in found if each.verdict == "worse"]
+    lead, (over, more) = leading(worse), named(worse)
+    over = [lead, *(each for each in over if each is not lead)] if lead else []
+    first = sentence(worse, record, "may have", partial(_limit, sides), partial(_text, sides))
+    reasons = [*filter(None, (first,)), *(_text(sides, each) for each in over[1:]), *more]
     unknown = [f"not known to be within its budget: {each.text}" for each in found if each.verdict == "unknown"]
     notes = [*_notes(sides, found)]
     if exact and row.bits is not None and record.bits_sha256 != row.bits:
@@ -245,8 +250,17 @@ def _text(sides: Sides, change: Change) -> str:
     if change.new_number is None:
         return f"no finite result{place}"
     number = measured_text(change.what, record, change.new_number)
-    said = measure.said.format(number=number, place=change.where, bound=record.bound)
+    said = measure.said.format(number=number, place=change.where)
     return f"{said}, budget {_limit_text(sides, measure, change)}"
+
+
+def _limit(sides: Sides, change: Change) -> tuple[float | None, str]:
+    """What an error may be, and how that is said."""
+    measure = RULES[change.what].measure
+    assert measure is not None
+    number = change.old_number
+    limit = number if sides.tolerance != "headroom" else measure.headroom(number or 0.0)
+    return limit, f"budget {_limit_text(sides, measure, change)}"
 
 
 def _limit_text(sides: Sides, measure: Measure, change: Change) -> str:

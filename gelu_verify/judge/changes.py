@@ -85,8 +85,12 @@ def _sorted(found: Iterable[Change]) -> list[Change]:
 
 
 def verdict_of(found: Iterable[Change]) -> Verdict:
-    """What these changes are together."""
-    verdicts = {change.verdict for change in found}
+    """What these changes are together: where all is known, small ones are outweighed by those that are not."""
+    changes = [*found]
+    verdicts = {change.verdict for change in changes}
+    clear = {change.verdict for change in changes if not change.is_small}
+    if {"worse", "better"} <= verdicts and "unknown" not in verdicts:
+        verdicts = clear & {"worse", "better"} or verdicts
     if "worse" in verdicts:
         return "mixed" if "better" in verdicts else "worse"
     if "unknown" in verdicts:

@@ -3,6 +3,7 @@ arguments of `assert_gelu_accurate`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import get_format, value_text
+from ..formats import get_format
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.claims import grade_text
 from ..records.parts import Severity
@@ -19,6 +20,7 @@ from ..records.result import Grade, Record
 from ..truth.values import judge, reference_bits
 from .changes import changes_of_limits
 from .rules import RULES, SEVERITIES
+from .sentences import error_sentence, with_cause
 from .sides import Change, Sides
 
 
@@ -72,19 +74,30 @@ def exceeded(records: Sequence[Record], limits: Demands) -> list[tuple[Record, s
 
 
 def _exceeded(record: Record, limits: Demands) -> Iterator[str]:
-    """Comparisons are written so that what is not known is over the limit."""
+    """The first sentence, then all else. Comparisons are written so that what is not known is over the limit."""
     if record.has_failed:
         yield record.failure or ""
     if record.failure is not None and not record.has_failed:
         return  # not known, by a fault of ours: neither met nor exceeded
+    reasons = [*_over_numbers(record, limits)]
     if limits.fail_on is not None:
-        yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
-    for change in limits.unmet(record):
-        if change.what == "grade":
-            now = grade_text(record.grade, record.grade_bound)
-            yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+        reasons += _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
+    yield from (with_cause(reason, record, record.failed_checks) for reason in reasons[:1])
+    yield from reasons[1:]
+
+
+def _over_numbers(record: Record, limits: Demands) -> Iterator[str]:
+    """The error, then the grade."""
+    unmet = {change.what: change for change in limits.unmet(record)}
+    if limits.max_ulp is not None and "max_ulp" in unmet:
+        if record.max_ulp is None or math.isnan(record.max_ulp):
+            yield f"no error could be measured, --max-ulp {limits.max_ulp:g}"
         else:
-            yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
+            limit = limits.max_ulp, f"--max-ulp {limits.max_ulp:g}"
+            yield error_sentence(unmet["max_ulp"], record, "may have", *limit)
+    if "grade" in unmet:
+        now = grade_text(record.grade, record.grade_bound)
+        yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
 
 
 def of_a_sample(records: Sequence[Record], limits: Demands) -> list[tuple[Record, str]]:
@@ -115,10 +128,3 @@ def _failed_checks(record: Record, severities: Sequence[Severity]) -> Iterator[s
             finding = record.findings.get(name)
             if (finding.severity if finding and finding.severity else "loss") == severity:
                 yield f"check {name} fails ({severity}): {finding.detail if finding else 'no detail'}"
-
-
-def _error(record: Record) -> str:
-    if record.max_ulp is None or record.witness is None:
-        return "no error could be measured"
-    at = value_text(get_format(record.dtype), int(record.witness.x_bits, 16))
-    return f"{record.max_ulp:.6g} ULP at x = {at} ({record.witness.x_bits})"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..functions.regions import INFINITE, INTERVALS
-from .rules import RULES, RuleVerdict, less_is_worse
+from .rules import RULES, SMALL, RuleVerdict, less_is_worse
 from .sides import Change, IntervalChange, Shown, Sides, inputs_that_differ, number_text
 
 
@@ -17,10 +17,11 @@ def intervals(sides: Sides) -> Iterator[Change]:
     for name in INTERVALS:
         old, new, buckets = before.get(name), after.get(name), kept.get(name)
         found: dict[RuleVerdict, list[str]] = {"worse": [], "better": []}
+        largest: RuleVerdict | None = None
         if old is not None and new is not None:
-            verdict = sides.verdict(measure, old.max_ulp, new.max_ulp)
-            if verdict in found:
-                found[verdict].append(f"largest error {number_text(old.max_ulp)} -> {number_text(new.max_ulp)} ULP")
+            largest = sides.verdict(measure, old.max_ulp, new.max_ulp)
+            if largest in found:
+                found[largest].append(f"largest error {number_text(old.max_ulp)} -> {number_text(new.max_ulp)} ULP")
             for kind, title in (
                 (("correct", "correctly rounded"), ("faithful", "faithful")) if sides.same_inputs else ()
             ):
@@ -29,11 +30,28 @@ def intervals(sides: Sides) -> Iterator[Change]:
                     found[verdict].append(
                         f"{abs(counts[1] - counts[0]):,} {'fewer' if verdict == 'worse' else 'more'} {title}"
                     )
-        yield from _interval_changes(name, found, buckets, [part.max_ulp if part else None for part in (old, new)])
+        errors = [part.max_ulp if part else None for part in (old, new)]
+        is_whole = old is not None and new is not None and sides.kept is not None and not sides.kept.left_out
+        small = [*_small(name, buckets, largest)] if is_whole else []
+        yield from _interval_changes(name, found, buckets, errors, small)
+
+
+def _small(name: str, buckets: IntervalChange | None, largest: RuleVerdict | None) -> Iterator[RuleVerdict]:
+    """Which changes are small: no bucket of the interval clearly is, and its largest error is not."""
+    if buckets is None or name in INFINITE:
+        return
+    clearly: dict[RuleVerdict, int] = {"worse": buckets.clearly_worse, "better": buckets.clearly_better}
+    for verdict, count in clearly.items():
+        if not count and largest != verdict:
+            yield verdict
 
 
 def _interval_changes(
-    name: str, found: dict[RuleVerdict, list[str]], buckets: IntervalChange | None, errors: list[float | None]
+    name: str,
+    found: dict[RuleVerdict, list[str]],
+    buckets: IntervalChange | None,
+    errors: list[float | None],
+    small: Collection[RuleVerdict],
 ) -> Iterator[Change]:
     counted = {"worse": buckets.worse, "better": buckets.better} if buckets else {}
     for verdict, texts in found.items():
@@ -44,12 +62,13 @@ def _interval_changes(
         texts = [
             *texts,
             *([f"{verdict} in {count:,} of {buckets.differ:,} buckets that differ"] if count and buckets else []),
+            *([f"by less than {SMALL:g} ULP"] if verdict in small else []),
         ]
         at = f" (--bits {shown.span})" if shown.span and shown.witness is None else ""
         yield Change(
             what="special" if name in INFINITE else "interval", where=name, verdict=verdict,
             old=number_text(errors[0]), new=number_text(errors[1]), old_number=errors[0], new_number=errors[1],
-            text=f"{name}: {', '.join(texts)}{at}", witness=shown.witness,
+            text=f"{name}: {', '.join(texts)}{at}", is_small=verdict in small, witness=shown.witness,
         )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ known; or by the headroom of a rule, where a budget was measured on another mach
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # of failed checks, the worst first
 KNOWN_TO = 2.0**-16  # ULP: a stored error is known to within that
 RELATIVE = 2.0**-20  # and to that of itself: two ways of judging a float32 result may differ by so much
+SMALL = 0.5  # ULP: what another rounding of the last operation may do to an error
 COARSE = 2.0**-3  # what the absolute error of a bucket's worst input may miss, where buckets have several inputs
 LAST_BIT_CHECKS = frozenset({"monotone", "range"})  # on another machine, a last bit may decide them
 
@@ -41,6 +42,7 @@ class Measure:
     headroom : the limit that a budget sets on another machine or on other inputs
     known : absolute and relative difference below which two numbers are equal, by the width of the dtype
     absent : what a missing number counts as; None: it is not known
+    least : what all smaller numbers count as
     is_maximum : on other inputs, too, it is worse than one of all inputs, or better
     of_scored : NaN has no error, so where more results are NaN, less may be that of fewer results
     said : the new number in a line of the gate, which ends with the limit
@@ -52,6 +54,7 @@ class Measure:
     sign: int = 1
     known: Callable[[int], tuple[float, float]] = lambda width: (0.0, 0.0)
     absent: float | None = None
+    least: float = -math.inf
     is_maximum: bool = False
     of_scored: bool = False
     said: str = "{number}"
@@ -99,7 +102,9 @@ def _intervals(record: Record) -> Mapping[str, Number]:
     return {part.interval: (part.max_ulp, part) for part in record.intervals or () if part.max_ulp is not None}
 
 
-ULP_ERROR: dict[str, Any] = {"unit": "ULP", "known": _errors, "is_maximum": True, "of_scored": True}
+ULP_ERROR: dict[str, Any] = {  # up to 1/2 it is that of correctly rounded results, whatever their inputs are
+    "unit": "ULP", "known": _errors, "least": 0.5, "is_maximum": True, "of_scored": True,
+}  # fmt: skip
 _PART = _ratio(2.0, 2.0)  # libms differ more in a part of x than in the largest error of all
 _TWICE = "max(2 e, e + 2 ULP)"
 
@@ -137,7 +142,7 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
         "max(1.25 e, e + 2 ULP)",
         Measure(
             lambda record: {"": (record.max_ulp, record.witness)}, _ratio(1.25, 2.0), absent=math.inf,
-            said="{number} ULP {bound}", **ULP_ERROR,
+            said="largest error {number} ULP", **ULP_ERROR,
         ),
         "max_ulp",
     ),
@@ -259,7 +264,8 @@ def verdict_of_measure(
         if after is None:
             return None
         before = measure.headroom(before or 0.0)
-    values = (None if each is None else measure.sign * each for each in (before, after))
+    least = -math.inf if tolerance == "none" else measure.least
+    values = (None if each is None else measure.sign * max(each, least) for each in (before, after))
     known_to, relative = (0.0, 0.0) if tolerance == "none" else measure.known(width)
     found = larger_is_worse(*values, known_to=known_to, relative=relative)
     return None if tolerance == "headroom" and found == "better" else found

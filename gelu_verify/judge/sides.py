@@ -48,6 +48,13 @@ class Change:
     old_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
     new_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
     text: str = field(metadata=about("one line that says what changed"))
+    is_small: bool = field(
+        metadata=about(
+            "whether it is only in buckets of an interval, less than 1/2 ULP, and outweighed by what is not",
+            key="small",
+        ),
+        default=False,
+    )
     witness: ChangeWitness | None = field(
         metadata=about("an input that shows it", null="where none was kept"), default=None
     )
@@ -89,6 +96,8 @@ class IntervalChange:
     worse: int  # buckets
     better: int
     differ: int
+    clearly_worse: int  # by more than SMALL
+    clearly_better: int
     worst: Shown  # where it got most worse
     best: Shown
     any: Shown

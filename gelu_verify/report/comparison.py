@@ -14,6 +14,7 @@ from ..show.document import (
     Document,
     Heading,
     Inline,
+    Items,
     Listing,
     Marked,
     Section,
@@ -26,11 +27,14 @@ from .comparison_text import (
     FROM_TO,
     LISTED,
     WORDS,
+    before_and_after,
     bits_text,
     change_lines,
     difference_text,
     errors_text,
     grades_text,
+    in_turns_texts,
+    name_of,
     names,
     run_text,
     speed_text,
@@ -62,6 +66,9 @@ def comparison_document(found: Comparison) -> Document:
     ]
     table = TextTable(_COLUMNS, [_row(place, each) for place, each in enumerate(shown)], "results that changed")
     overview = [Section("What changed, the worst first", [Text(_MEANING, "lead"), table])] if shown else []
+    timed: list[Inline] = [f"{name_of(each)}: {text}" for each in found.results for text in in_turns_texts(each)]
+    if timed:
+        overview.append(Section("Both revisions timed in turns", [Items(timed)]))
     sections = [
         Section(title(each), list(_changes(each)), id=f"r{place}") for place, each in enumerate(shown) if each.changes
     ]
@@ -112,6 +119,8 @@ def _changes(result: ResultComparison) -> Iterator[Block]:
     ]
     if (speed := speed_text(result)) is not None:
         texts.append(speed)
+    if result.sentence:
+        yield Text(before_and_after(result))
     yield from listed(texts, _OPEN, "more changes")
     if result.repeat:
         yield Listing(result.repeat)

@@ -7,8 +7,7 @@ from typing import Literal
 
 from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER
-from ..formats import get_format
-from ..functions.regions import REGIONS, region_edges
+from ..functions.regions import region_of
 from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
 from ..records.claims import grade_text
@@ -19,7 +18,7 @@ FROM_TO = " -> "
 SIDES: tuple[Side, ...] = ("old", "new")
 
 WORDS: dict[Verdict, str] = {
-    "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
+    "worse": "WORSE", "mixed": "mixed", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
     "better": "better", "appeared": "appeared", "same": "same",
 }  # fmt: skip
 LISTED: tuple[Verdict, ...] = ("vanished", "appeared", "same")  # of which only the names are listed
@@ -65,9 +64,18 @@ def difference_text(each: Difference) -> str:
 
 
 def title(result: ResultComparison) -> str:
-    """What the result is of, and its grade and largest error before and after."""
-    name = f"{result.target} {result.function} {result.dtype}"
-    text = f"{name}: {grades_text(result)}; {errors_text(result)}"
+    """What the result is of, and what changed most."""
+    return f"{name_of(result)}: {result.sentence or before_and_after(result)}"
+
+
+def name_of(result: ResultComparison) -> str:
+    """What the result is of."""
+    return f"{result.target} {result.function} {result.dtype}"
+
+
+def before_and_after(result: ResultComparison) -> str:
+    """Its grade and largest error, and on which inputs."""
+    text = f"{grades_text(result)}; {errors_text(result)}"
     return f"{text} ({result.both_tried.text})" if result.both_tried else text
 
 
@@ -135,6 +143,18 @@ def speed_text(result: ResultComparison) -> str | None:
     return f"speed: {old} -> {new}: {speed.text}"
 
 
+def in_turns_texts(result: ResultComparison) -> Iterator[str]:
+    """How much longer calls take than those of the old revision, a line for each length; what is slower first."""
+    if result.in_turns == ():
+        yield "not timed: a call failed while it was timed"
+    for each in sorted(result.in_turns or (), key=lambda each: not each.is_slower):
+        ratio, least, limit = (f"{100 * share:+.1f} %" for share in (each.ratio - 1, each.least - 1, each.limit))
+        yield (
+            f"{'slower' if each.is_slower else 'time'}: {ratio} in calls of {each.n:,} elements, from {each.rounds} "
+            f"rounds of both in turns (lower bound {least}, limit {limit})"
+        )
+
+
 def brief(result: ResultComparison, most: int) -> tuple[list[Change], int]:
     """The changes that say most, at least one of each verdict, and how many others there are.
 
@@ -159,10 +179,7 @@ def _is_covered(result: ResultComparison, change: Change) -> bool:
         return change.verdict != "unknown" and len(result.changes) > 1
     if change.what != "interval" or change.witness is None:
         return False
-    fmt = get_format(result.dtype)
-    at = fmt.ordinal(int(change.witness.x_bits, 16))
-    edges = region_edges(result.dtype)
-    inside = next((region.name for k, region in enumerate(REGIONS) if edges[k] <= at < edges[k + 1]), None)
+    inside = region_of(result.dtype, change.witness.x_bits)
     return any(o.what == "region" and o.where == inside and o.verdict == change.verdict for o in result.changes)
 
 

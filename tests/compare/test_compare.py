@@ -267,7 +267,7 @@ def invoke(*words):
 def test_the_command_prints_a_screen_and_ends_with_1_where_asked(pair):
     done = invoke(*pair)
     assert done.exit_code == 0, done.output
-    assert "WORSE    test.mutant gelu float16: " in done.stdout
+    assert "\nmixed    test.mutant gelu float16: " in done.stdout
     assert len(done.stdout.splitlines()) <= 36
     assert invoke(*pair, "--fail-on", "worse").exit_code == 1
     assert invoke(*pair, "--fail-on", "change").exit_code == 1

@@ -233,7 +233,7 @@ def test_a_record_over_its_budget_is_over(root, cuda_here, budgets, tmp_path):
     worse = stored(tmp_path / "worse", [on_gpu(wrong)], created="2026-12-01T00:00:00Z")
     committed.commit(read_run(worse), root)
     code, said = invoke("gate", "--budgets", budgets, "--recorded", root)
-    assert (code, f"OVER  {KEY}" in said) == (OVER_BUDGET, True)
+    assert (code, f"OVER  {KEY.replace('/', ' ')}: " in said) == (OVER_BUDGET, True)
 
 
 def test_a_gpu_row_is_exact_only_on_its_device(root, budgets, swept):
