@@ -112,7 +112,7 @@ class Reduction:
         bucket = np.frombuffer(self._reducer.buckets(), np.uint16)
         first, end = int(bucket[0]), int(bucket[-1]) + 1
         used = slice(first, end) if end - first == len(bucket) else bucket  # copies nothing where none is missing
-        columns, hist = row_columns(self._fmt, bucket, np.frombuffer(self._reducer, ROW)[used])
+        columns, hist = row_columns(self._fmt, bucket, np.frombuffer(memoryview(self._reducer), ROW)[used])
         segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
         samples = np.array(sorted(self._samples.items()), dtype=np.uint64).reshape(-1, 2)
         by_x = np.argsort(segments[:, 0])
