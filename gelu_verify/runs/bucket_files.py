@@ -35,10 +35,12 @@ def parquet_of(table: Table, record: Record) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns, encodings = _stored(table), _encodings(table.fmt.width)
     if table.fmt.width == 16:
-        columns = dict(zip(OUTPUTS, (columns["bucket"], columns["max_error_got"]), strict=True))
+        outputs = table.columns["bucket"], table.columns["max_error_got"].astype(table.fmt.uint)
+        columns = dict(zip(OUTPUTS, outputs, strict=True))
         encodings = dict.fromkeys(OUTPUTS, "DELTA_BINARY_PACKED")
+    else:
+        columns, encodings = _stored(table), _encodings(table.fmt.width)
     whole = pa.table(columns)
     buffer = io.BytesIO()
     with pq.ParquetWriter(
@@ -65,7 +67,7 @@ def _encodings(width: int) -> dict[str, str]:
     found = dict.fromkeys(("bucket", "error_sum", *BITS), "DELTA_BINARY_PACKED")
     if width == 64:
         found |= dict.fromkeys(WITNESS, "BYTE_STREAM_SPLIT")
-    if width > 16:  # 16 bits have one input in a bucket: all counts are 0 or 1
+    if width > 16:  # 8 bits have one input in a bucket: all counts are 0 or 1
         counts = ("n", "correct", "faithful", *(f"hist_{k:02d}" for k in range(6)))
         found |= dict.fromkeys(counts, "BYTE_STREAM_SPLIT")
     return found | {"max_error": "BYTE_STREAM_SPLIT", "bits_hash": "PLAIN"}
