@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # fields of a record that its file has too
-OUTPUTS = ("bucket", "got")  # the columns of a file that has the outputs alone
+OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
 
 
 def parquet_of(table: Table, record: Record) -> bytes:
@@ -36,9 +36,9 @@ def parquet_of(table: Table, record: Record) -> bytes:
     import pyarrow.parquet as pq
 
     if table.fmt.width == 16:
-        outputs = table.columns["bucket"], table.columns["max_error_got"].astype(table.fmt.uint)
-        columns = dict(zip(OUTPUTS, outputs, strict=True))
-        encodings = dict.fromkeys(OUTPUTS, "DELTA_BINARY_PACKED")
+        columns = {**table.columns, "got": table.columns["max_error_got"].astype(table.fmt.uint)}
+        columns = {name: columns[name] for name in OUTPUTS}
+        encodings = dict.fromkeys(OUTPUTS[:2], "DELTA_BINARY_PACKED")
     else:
         columns, encodings = _stored(table), _encodings(table.fmt.width)
     whole = pa.table(columns)
@@ -104,7 +104,7 @@ def _derived(outputs: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     function, fmt = _of(outputs)
-    bucket, got = (outputs.column(name).to_numpy() for name in OUTPUTS)
+    bucket, got, *counts = (outputs.column(name).to_numpy() for name in OUTPUTS)
     ordinal = bucket.astype(np.int64) - 0x8000
     kinds = {bucket.dtype.name, got.dtype.name, fmt.uint.name}
     if kinds != {"uint16"} or not len(got) or (np.diff(ordinal) <= 0).any():
@@ -114,7 +114,10 @@ def _derived(outputs: pa.Table) -> pa.Table:
         reduction.add_outputs(x, got)
     else:
         reduction.add_outcome(judged(function, fmt.name, x, got))
-    return pa.table(_stored(reduction.table())).replace_schema_metadata(outputs.schema.metadata)
+    columns = _stored(reduction.table())
+    if not all(map(np.array_equal, counts, (columns["n"], columns["correct"]))):
+        raise ResultsError("the counts of buckets are not those of their outputs")
+    return pa.table(columns).replace_schema_metadata(outputs.schema.metadata)
 
 
 def _of(outputs: pa.Table) -> tuple[Function, Format]:

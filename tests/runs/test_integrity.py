@@ -358,6 +358,7 @@ OUTPUTS = {
     "another output": column(
         "got", lambda got: np.where(np.arange(len(got)) == 30_000, got ^ 1, got).astype(np.uint16)
     ),
+    "another count": column("correct", lambda correct: 1 - correct),
     "other types": column("got", lambda got: got.astype(np.uint32)),
     "no output": lambda table: table.set_column(1, "got", pa.array([None] * len(table), pa.uint16())),
 }
@@ -386,7 +387,7 @@ def test_the_last_bits_of_an_error_are_those_of_the_version_that_stored_it(run, 
 
 def test_16_bits_are_stored_as_outputs_alone_and_a_whole_table_as_it_was_stored_before_is_read(whole, run):
     path = run / "buckets/001.parquet"
-    assert pq.read_schema(path).names == ["bucket", "got"]
+    assert pq.read_schema(path).names == ["bucket", "got", "n", "correct"]
     assert path.stat().st_size < 10_000 < (run / "buckets/000.parquet").stat().st_size
     before = path.stat().st_size
     retold(run, 1, lambda table: table)
