@@ -80,16 +80,8 @@ PUBLISHED = (
     *(f"published/{name}.h" for name in ("instance", "words", "published", "rounding", "rational_tanh", "onednn_erf")),
 )
 
-EXTENSIONS = [
-    extension(MEMORYVIEWS, "cython/_memoryviews.c"),  # written by Cython
-    extension("gelu_verify._fenv", "fenv/environment.c"),
+EXTENSIONS = [  # what takes longest to compile first: at the end nothing is left to compile beside it
     extension("gelu_verify.truth._core", "cython/core.pyx", "truth", flags=(VECTORS,)),
-    extension(
-        "gelu_verify.truth._correctly_rounded",
-        "cython/correctly_rounded.pyx",
-        "cr",
-        CR_VERSION=f'"{folder_version(*CORE, "arrays")}"',
-    ),
     extension(
         "gelu_verify.buckets._reducer",
         "cython/reducer.pyx",
@@ -97,14 +89,10 @@ EXTENSIONS = [
         "truth",
         flags=(VECTORS,),
     ),
-    extension("gelu_verify.search._native", "cython/batches.pyx", flags=(VECTORS,)),
-    extension("gelu_verify.isolation._faults", "isolation/faults.c"),
-    *([extension("gelu_verify.isolation._confinement", "isolation/confinement.c")] if LINUX else []),
     extension(
-        "gelu_verify.kernels._cpu",
-        "cython/cpu_kernels.pyx",
-        "kernels",
-        KERNEL_VERSIONS=f'"{header_versions("kernels", *KERNELS)}"',
+        "gelu_verify.stochastic._native",
+        "cython/stochastic.pyx",
+        flags=(VECTORS,),
     ),
     extension(
         "gelu_verify.kernels._published",
@@ -112,18 +100,30 @@ EXTENSIONS = [
         "published",
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
     ),
+    extension(MEMORYVIEWS, "cython/_memoryviews.c", flags=("-O1",)),  # written by Cython; it computes nothing
+    extension(
+        "gelu_verify.truth._correctly_rounded",
+        "cython/correctly_rounded.pyx",
+        "cr",
+        CR_VERSION=f'"{folder_version(*CORE, "arrays")}"',
+    ),
+    extension(
+        "gelu_verify.kernels._cpu",
+        "cython/cpu_kernels.pyx",
+        "kernels",
+        KERNEL_VERSIONS=f'"{header_versions("kernels", *KERNELS)}"',
+    ),
     extension(
         "gelu_verify.kernels._parameters",
         "cython/parameters.pyx",
         "parameters",
         KERNEL_VERSIONS=f'"{header_versions("parameters", *PARAMETERS)}"',
     ),
-    extension(
-        "gelu_verify.stochastic._native",
-        "cython/stochastic.pyx",
-        flags=(VECTORS,),
-    ),
+    extension("gelu_verify.search._native", "cython/batches.pyx", flags=(VECTORS,)),
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx", "targets"),
+    extension("gelu_verify._fenv", "fenv/environment.c"),
+    extension("gelu_verify.isolation._faults", "isolation/faults.c"),
+    *([extension("gelu_verify.isolation._confinement", "isolation/confinement.c")] if LINUX else []),
 ]
 
 

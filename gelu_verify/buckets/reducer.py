@@ -109,8 +109,10 @@ class Reduction:
 
     def table(self) -> Table:
         """What was added so far; something must have been."""
-        buckets, rows = self._reducer.rows()
-        columns, hist = row_columns(self._fmt, np.frombuffer(buckets, np.uint16), np.frombuffer(rows, ROW))
+        bucket = np.frombuffer(self._reducer.buckets(), np.uint16)
+        first, end = int(bucket[0]), int(bucket[-1]) + 1
+        used = slice(first, end) if end - first == len(bucket) else bucket  # copies nothing where none is missing
+        columns, hist = row_columns(self._fmt, bucket, np.frombuffer(memoryview(self._reducer), ROW)[used])
         segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
         samples = np.array(sorted(self._samples.items()), dtype=np.uint64).reshape(-1, 2)
         by_x = np.argsort(segments[:, 0])
@@ -126,16 +128,16 @@ class Reduction:
 
 
 def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Columns, np.ndarray]:
-    """Records of ROW as the columns of a table, and its histogram."""
+    """Records of ROW as the columns of a table, and its histogram; of records that grow it is a copy."""
     columns: Columns = {"bucket": bucket.astype(np.uint16)}
-    columns |= {name: np.ascontiguousarray(rows[name], dtype=kind) for name, kind in SUMS.items()}
+    columns |= {name: rows[name].astype(kind) for name, kind in SUMS.items()}
     columns |= _worst_columns(rows["worst"])
     sign = np.where(bucket < 0x8000, np.uint64(fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
     for k, name in enumerate(NEAREST):
-        count = np.ascontiguousarray(rows["count"][:, k])
+        count = rows["count"][:, k].copy()
         columns[name] = count
         columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
-    return columns, np.ascontiguousarray(rows["hist"].T)
+    return columns, rows["hist"].T.copy()
 
 
 def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Columns:
@@ -179,7 +181,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
 def _worst_columns(worst: np.ndarray) -> Columns:
     error = np.where(worst["error"] < 0, np.nan, worst["error"])
     return {"max_error": error} | {
-        name: np.ascontiguousarray(worst[field]) for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)
+        name: worst[field].copy() for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)
     }
 
 

@@ -57,6 +57,7 @@ class Evidence:
     others: ExtraOutputs = field(default_factory=ExtraOutputs)
     progress: Callable[[int], object] = lambda calls: None
     own_faults: list[str] = field(default_factory=list)  # ours, while it was judged: one line each
+    few_calls: bool = False  # beside the plan's: nobody asked for the target
 
     def __post_init__(self) -> None:
         """Whoever calls the target from here on, what it returns is kept in `others`."""

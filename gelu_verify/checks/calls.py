@@ -1,4 +1,4 @@
-"""The calls that every target is asked beside its plan, whether it is timed or not.
+"""The calls that every target is asked beside its plan, whether it is timed or not; few that nobody asked for.
 
 They are of many lengths, at many addresses, sorted, constant and with equal neighbours. Their inputs are those of
 `Positions`, whose outputs are known from long calls: what differs is kept, to be judged. One call is with as many
@@ -30,10 +30,14 @@ FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first on
 
 
 def make_calls(evidence: Evidence) -> None:
-    """All of them; where each length is compiled, few."""
+    """All of them; few where each length is compiled, and where nobody asked for the target."""
     if evidence.target.compiles_per_length:
         _of_few_lengths(evidence)
         _patterns(evidence, (evidence.length,), evidence.length)
+    elif evidence.few_calls:
+        _of_short_lengths(evidence)
+        _patterns(evidence, CONSTANT, PATTERN)
+        return
     else:
         _in_short_calls(evidence)
         _of_other_lengths(evidence)
@@ -45,13 +49,9 @@ def make_calls(evidence: Evidence) -> None:
 def _in_short_calls(evidence: Evidence) -> None:
     """Each length from 1 to 64, flush with the guards of an isolated target; then at several addresses."""
     fmt, positions = evidence.fmt, evidence.positions
+    _of_short_lengths(evidence)  # first: a failure says with which inputs
     order, ordinary = ordinary_first(evidence)
     x, usual, most = positions.x[order], positions.usual[order], f"at most indices of a call of {len(positions.first)}"
-    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
-    for n in range(1, short_calls.LENGTHS + 1):  # first: a failure says with which inputs
-        part = twice[start : start + n]
-        evidence.compare(x[part], usual[part])
-        start = (start + n) % ordinary
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
     answered = evidence.target.applied(len(calls), short_calls.outputs, fmt.name, x.tolist(), ordinary)
     got = short_calls.outputs_from_text(fmt.name, answered)
@@ -60,6 +60,18 @@ def _in_short_calls(evidence: Evidence) -> None:
         call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
         bad = differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.where))
         evidence.others.differences.extend(bad)
+
+
+def _of_short_lengths(evidence: Evidence) -> None:
+    """Each length from 1 to 64."""
+    positions = evidence.positions
+    order, ordinary = ordinary_first(evidence)
+    x, usual = positions.x[order], positions.usual[order]
+    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
+    for n in range(1, short_calls.LENGTHS + 1):
+        part = twice[start : start + n]
+        evidence.compare(x[part], usual[part])
+        start = (start + n) % ordinary
 
 
 def _of_few_lengths(evidence: Evidence) -> None:

@@ -15,7 +15,7 @@ from ..formats import differ
 from ..inputs.special import POSITIONS
 from ..targets.extra_outputs import CallOutputs, Differences, differences, pattern
 from .base import Check, Evidence, Finding
-from .calls import FEW_LENGTHS, make_calls
+from .calls import FEW_LENGTHS, PATTERN, make_calls
 from .positions import STRIDE
 from .two_outputs import TwoOutputs, severity
 
@@ -54,6 +54,8 @@ def _ulps(error: float) -> str:
 
 
 def _not_tried(evidence: Evidence) -> str:
+    if evidence.few_calls:
+        return f"only calls of up to {PATTERN} elements were compared: nobody asked for this kernel"
     if not evidence.target.compiles_per_length:
         return ""
     lengths = ", ".join(str(n) for n, _ in FEW_LENGTHS)

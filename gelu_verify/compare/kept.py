@@ -13,9 +13,10 @@ from ..formats import Format, get_format
 from ..functions.regions import INTERVALS, interval_edges
 from ..judge.rules import KNOWN_TO, RELATIVE, SMALL
 from ..judge.sides import Bits, ChangeWitness, IntervalChange, KeptChanges, Shown
+from ..runs.bucket_files import arrow_table
 from ..runs.committed import folded
 from ..runs.integrity import HISTOGRAM
-from ..runs.store import Run, arrow_table
+from ..runs.store import Run
 
 _WHOLE = ("n", "correct", "faithful", "bits_hash", "max_error", "nonfinite", "wrong_sign")
 _WITNESS = ("max_error_x", "max_error_got", "max_error_want")

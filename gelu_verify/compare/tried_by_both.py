@@ -28,8 +28,9 @@ from ..records.claims import grade_text
 from ..records.grades import graded
 from ..records.measures import measured
 from ..records.result import Record
+from ..runs.bucket_files import arrow_table
 from ..runs.integrity import COUNTED, table_of
-from ..runs.store import Run, arrow_table
+from ..runs.store import Run
 from .comparison import BothTried
 
 Columns = dict[str, np.ndarray]

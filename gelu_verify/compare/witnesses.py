@@ -8,7 +8,8 @@ from dataclasses import replace
 from ..formats import get_format
 from ..judge.changes import Verdict
 from ..judge.sides import Change, ChangeWitness
-from ..runs.store import Run, arrow_table
+from ..runs.bucket_files import arrow_table
+from ..runs.store import Run
 from .comparison import Comparison, ResultComparison
 
 _ASKED: tuple[Verdict, ...] = ("worse", "mixed", "better", "changed")

@@ -112,7 +112,7 @@ def find_jobs(
     brief = {
         key: (BRIEF, request.seed)
         for key, (target, _, dtype) in kept.items()
-        if _is_brief(target, request) and get_format(dtype).width > 16
+        if is_brief(target, request) and get_format(dtype).width > 16
     }
     request = replace(request, plan_of={**brief, **request.plan_of})
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
@@ -170,12 +170,12 @@ def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
     return found
 
 
-def is_brief(job: Job, request: Request) -> bool:
-    """Whether it is one of our textbook kernels, that nobody asked for."""
-    return _is_brief(job.target, request) and not job.target.name.endswith(CORRECTLY_ROUNDED)
+def is_timed(job: Job, request: Request) -> bool:
+    """Whether its throughput is measured: not of our textbook kernels, where nobody asked for them."""
+    return not is_brief(job.target, request) or job.target.name.endswith(CORRECTLY_ROUNDED)
 
 
-def _is_brief(target: Target, request: Request) -> bool:
+def is_brief(target: Target, request: Request) -> bool:
     """Whether it is a kernel of ours that nobody asked for, nor for its inputs, nor for a grade or limit of all."""
     is_asked = request.plan != "default" or request.demand or request.max_ulp is not None or request.budget is not None
     return request.own == "briefly" and target.family == OWN and not is_asked

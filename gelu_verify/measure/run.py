@@ -33,7 +33,7 @@ from ..work.observer import SILENT, Observer
 from . import budget
 from .budget import NOTHING, Budget
 from .elsewhere import Elsewhere, RemoteSweep
-from .jobs import OWN, Job, is_brief, one_job, selecting
+from .jobs import OWN, Job, is_brief, is_timed, one_job, selecting
 from .kept import Kept
 from .pairs import FirstPaths
 from .part_measurer import Range
@@ -208,7 +208,7 @@ class _Run:
         jobs = [
             index
             for index, job in enumerate(self._jobs)
-            if not is_brief(job, self._request) and self._result(index) is None
+            if is_timed(job, self._request) and self._result(index) is None
         ]
         with self._observer.phase(len(jobs)):
             for index in jobs:
@@ -242,6 +242,7 @@ class _Run:
             elsewhere=self._elsewhere(job),
             budget=self._budgets[index],
             max_ulp=self._request.max_ulp,
+            few_calls=is_brief(job.target, self._request),
         )
         foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
         untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)

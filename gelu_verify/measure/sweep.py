@@ -56,6 +56,7 @@ def sweep(
     elsewhere: Elsewhere[Range] | None = None,
     budget: Budget = NOTHING,
     max_ulp: float | None = None,
+    few_calls: bool = False,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -70,6 +71,7 @@ def sweep(
     budget : what more inputs may cost, where the plan takes more (`Plan.widens`): not elsewhere, and not where a
         device judges
     max_ulp : a limit that decides which these are
+    few_calls : beside those of the plan, because nobody asked for the target
 
     Returns
     -------
@@ -93,7 +95,9 @@ def sweep(
         for outputs in kept.outputs() if kept else ():
             outputs.add_to(others)
         tell = progress or (lambda inputs: None)
-        evidence = Evidence(get_function(plan.function), fmt, target, table, plan, policy, others, tell, faults)
+        evidence = Evidence(
+            get_function(plan.function), fmt, target, table, plan, policy, others, tell, faults, few_calls
+        )
         findings, failed_later = found_by_checks(evidence)
         noted = _first_noted(swept, target.noted(fmt.name))
         if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):

@@ -25,8 +25,9 @@ from ..paths import resource
 from ..records.result import Origin, Record
 from ..records.schema import condensed
 from ..targets import families, module_of
+from .bucket_files import metadata_of
 from .integrity import rounded_up, verified
-from .store import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
+from .store import MANIFEST, Run, read_run, sealed, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -34,7 +34,7 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
         return function.limit_bits(fmt, x_bits, mode)
     x = fmt.dyadic(x_bits)
     for precision in PRECISIONS:
-        terms = function.terms(Enclosure(precision), x)
+        terms = _terms(function, precision, x)
         if terms.correction is None:
             return fmt.round(terms.leading, mode)
         low, high = (fmt.round(_sum(terms.leading, end, fmt.min_exponent - 1), mode) for end in _ends(terms))
@@ -66,6 +66,12 @@ def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fractio
         if (high - low) * 2**bits <= min(abs(low), abs(high)) and low * high > 0:
             return low, high
     raise OracleError(f"{function.name} at {x[0]} * 2^{x[1]}: no enclosure of {bits} bits")
+
+
+@lru_cache(64)
+def _terms(function: Function, precision: int, x: Dyadic) -> Terms:
+    """Of the inputs that were asked for last: one is rounded in several directions, and its error is found."""
+    return function.terms(Enclosure(precision), x)
 
 
 def _ends(terms: Terms) -> tuple[Dyadic, Dyadic]:
@@ -141,7 +147,7 @@ def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Frac
         if fmt.magnitude(x_bits) == 0:
             yield function.bounds_at_zero(precision)
             continue
-        terms = function.terms(Enclosure(precision), fmt.dyadic(x_bits))
+        terms = _terms(function, precision, fmt.dyadic(x_bits))
         if terms.correction is None:
             low = high = fraction(terms.leading)
         else:

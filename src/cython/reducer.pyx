@@ -1,5 +1,6 @@
 """The C reducer (src/buckets) behind `gelu_verify.buckets.reducer`: moves arrays of bits, computes nothing itself."""
 
+from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -123,8 +124,10 @@ cdef class Reducer:
                                  span.required)
         r.falls_first, r.infinity, r.tail_end = rules["falls_first"], rules["infinity"], rules["tail_end"]
         r.stays_below_x, r.either_zero = rules["stays_below_x"], rules["either_zero"]
-        for k, place in enumerate(rules["bins"]):
-            r.bins[k] = place
+        cdef bytes bins = rules["bins"]
+        if len(bins) != sizeof(r.bins):
+            raise ValueError("a bin is missing")
+        memcpy(r.bins, <const char *>bins, sizeof(r.bins))
         self._oracle, self._failure = oracle, None
         self._reducer = gv_new_reducer(&r, <gv_oracle>_decide, <void *>self)
         if self._reducer == NULL:
@@ -182,15 +185,15 @@ cdef class Reducer:
         self._done(added != GV_NO_MEMORY)
         return added != GV_CHANGED
 
-    def rows(self):
-        """The buckets that have inputs, as uint16, and their records: two strings of bytes."""
+    def buckets(self):
+        """Those that have inputs, as uint16: a string of bytes."""
         cdef uint16_t buckets[65536]
         cdef size_t count = gv_used_buckets(self._reducer, buckets)
-        records = bytearray(count * sizeof(gv_row))
-        cdef unsigned char[::1] record = records
-        for k in range(count):
-            memcpy(&record[k * sizeof(gv_row)], &self._reducer.rows[buckets[k]], sizeof(gv_row))
-        return bytes((<char *>buckets)[:count * sizeof(uint16_t)]), records
+        return bytes((<char *>buckets)[:count * sizeof(uint16_t)])
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        """The records of all buckets: 14 MB, of which those that have inputs have memory."""
+        PyBuffer_FillInfo(buffer, self, self._reducer.rows, 65536 * sizeof(gv_row), True, flags)
 
     def regions(self):
         return bytes((<char *>self._reducer.regions)[:self._reducer.rules.region_count * sizeof(gv_region)])

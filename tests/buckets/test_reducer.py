@@ -271,3 +271,17 @@ def test_the_hash_of_results_sees_what_changes_and_nothing_else(function, dtype)
     exchanged[[3, 90]] = right[[90, 3]]
     found.append(hashed(exchanged))
     assert len({hashed(right), *found}) == len(found) + 1
+
+
+@pytest.mark.parametrize("count", [1, 40_000])
+def test_a_table_stays_as_it_is_when_more_is_added(count):
+    fmt, function = get_format("float16"), get_function("gelu")
+    reduction = Reduction(fmt, function, MonotonePieces.of(function, fmt))
+    x = from_ordinals(fmt, np.arange(count) - count // 2)
+    reduction.add_outputs(x, np.zeros_like(x))
+    table = reduction.table()
+    before = {name: column.copy() for name, column in table.flat.items()}
+    for _ in range(2):
+        reduction.add_outputs(x, np.full_like(x, fmt.infinity))
+    for name, column in table.flat.items():
+        np.testing.assert_array_equal(column, before[name], name)

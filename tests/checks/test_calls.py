@@ -64,3 +64,24 @@ def test_the_lengths_have_every_remainder_and_do_not_depend_on_chance():
     assert found == _lengths(1 << 18, 0) != _lengths(1 << 18, 1)
     assert max(_lengths(4097, 0)) <= 4097
     assert set(VECTORS) <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("wrong_at", "grade"), [(lambda n: n == 37, "broken"), (lambda n: n > 70_000, "correctly_rounded")]
+)
+def test_of_what_nobody_asked_for_few_calls_are_compared_and_the_findings_say_so(wrong_at, grade):
+    calls = []
+
+    def noted(dtype, x, y):
+        calls.append(len(x))
+        return np.zeros_like(y) if wrong_at(len(x)) else y
+
+    plan = make_plan("quick", "gelu", "float32")
+    record = sweep(faulty("gelu", noted), plan, workers=1, few_calls=True).record
+    assert record.grade == grade
+    assert set(range(1, 65)) <= set(calls)
+    assert len(calls) < 200
+    assert record.findings["repeatable"].detail == "no calls at once were compared: nobody asked for this kernel"
+    if grade != "broken":
+        said = "only calls of up to 1000 elements were compared: nobody asked for this kernel"
+        assert record.findings["lane"].detail == said

@@ -11,7 +11,7 @@ from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.cli.run import _own
 from gelu_verify.formats import DTYPES
-from gelu_verify.measure.jobs import find_jobs, is_brief, was_added
+from gelu_verify.measure.jobs import find_jobs, is_brief, is_timed, was_added
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measure_one
 from gelu_verify.runs.store import read_run
@@ -122,7 +122,8 @@ def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correc
     jobs = find_jobs(request, find).jobs
     assert [job.target.name for job in jobs] == ["numpy.silu", "kernels.silu_exp", "kernels.silu_cr"]
     assert [job.plan.name for job in jobs] == ["default", "quick", "quick"]
-    assert [is_brief(job, request) for job in jobs] == [False, True, False]
+    assert [is_brief(job.target, request) for job in jobs] == [False, True, True]
+    assert [is_timed(job, request) for job in jobs] == [True, False, True]
     none = find_jobs(Request(functions=("silu",), dtypes=("float32",), own="none"), find).jobs
     assert [job.target.name for job in none] == ["numpy.silu"]
     as_any = find_jobs(Request(functions=("silu",), dtypes=("float32",)), find).jobs
@@ -139,7 +140,7 @@ def test_who_asks_for_inputs_or_for_a_limit_gets_them_of_ours_too(asked):
     request = Request(**{"functions": ("silu",), "dtypes": ("float32",), "own": "briefly"} | asked)
     jobs = find_jobs(request, find).jobs
     assert {job.plan.name for job in jobs} == {asked.get("plan", "default")}
-    assert not any(is_brief(job, request) for job in jobs)
+    assert not any(is_brief(job.target, request) for job in jobs)
 
 
 @pytest.mark.parametrize("record", [None, Path("kept")])

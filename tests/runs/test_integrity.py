@@ -31,8 +31,9 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Throughput
 from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
 from gelu_verify.runs import committed
+from gelu_verify.runs.bucket_files import IDENTITY, arrow_table
 from gelu_verify.runs.integrity import verified
-from gelu_verify.runs.store import IDENTITY, read_run, sealed, write_run
+from gelu_verify.runs.store import read_run, sealed, write_run
 
 RUNS = TESTS / "data"
 OLD = [RUNS / "one_size", *(RUNS / "stores" / "version-1" / "runs").iterdir()]
@@ -288,12 +289,12 @@ def paths(value, path=()):
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def retold(run, index, change):
-    """The run with another bucket table, and hashes that belong to it."""
+def retold(run, index, change, as_it_is=False):
+    """The run with another bucket table, and hashes that belong to it; `as_it_is`: outputs, where these stand alone."""
     import hashlib
 
     path = run / f"buckets/{index:03d}.parquet"
-    table = change(pq.read_table(path))
+    table = change(pq.read_table(path) if as_it_is else arrow_table(path.read_bytes()))
     pq.write_table(table, path)
     edited(run, put("results", index, "sha256", value=hashlib.sha256(path.read_bytes()).hexdigest()))
 
@@ -341,6 +342,58 @@ def test_an_edited_table_is_refused_though_the_hashes_are_right(run, budgets, na
         return
     retold(run, index, TABLES[name])
     refused(run, budgets)
+
+
+OUTPUTS = {
+    "rows gone": lambda table: table.slice(0, table.num_rows - 3),
+    "no rows": lambda table: table.slice(0, 0),
+    "rows twice": lambda table: pa.concat_tables([table, table]),
+    "no metadata": lambda table: table.replace_schema_metadata(None),
+    "an unknown function": lambda table: table.replace_schema_metadata(
+        {"gelu_verify": json.dumps({"function": "no", "dtype": "float16"})}
+    ),
+    "another format": lambda table: table.replace_schema_metadata(
+        {"gelu_verify": json.dumps({"function": "silu", "dtype": "float32"})}
+    ),
+    "another output": column(
+        "got", lambda got: np.where(np.arange(len(got)) == 30_000, got ^ 1, got).astype(np.uint16)
+    ),
+    "another count": column("correct", lambda correct: 1 - correct),
+    "other types": column("got", lambda got: got.astype(np.uint32)),
+    "no output": lambda table: table.set_column(1, "got", pa.array([None] * len(table), pa.uint16())),
+}
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_edited_outputs_are_refused_though_the_hashes_are_right(run, budgets, name):
+    retold(run, 1, OUTPUTS[name], as_it_is=True)
+    refused(run, budgets)
+
+
+@pytest.mark.parametrize(("factor", "is_right"), [(1 + 2**-30, True), (1 + 2**-12, False)])
+def test_the_last_bits_of_an_error_are_those_of_the_version_that_stored_it(run, budgets, factor, is_right):
+    def change(manifest):
+        for place in (manifest["results"][1], *manifest["results"][1]["regions"], *manifest["results"][1]["intervals"]):
+            if place["max_ulp"] is not None:
+                place["max_ulp"] *= factor
+
+    edited(run, change)
+    if is_right:
+        verified(read_run(run))
+    else:
+        refused(run, budgets)
+
+
+def test_16_bits_are_stored_as_outputs_alone_and_a_whole_table_as_it_was_stored_before_is_read(whole, run):
+    path = run / "buckets/001.parquet"
+    assert pq.read_schema(path).names == ["bucket", "got", "n", "correct"]
+    assert path.stat().st_size < 10_000 < (run / "buckets/000.parquet").stat().st_size
+    before = path.stat().st_size
+    retold(run, 1, lambda table: table)
+    assert len(pq.read_schema(path).names) > 40
+    assert path.stat().st_size > 20 * before
+    assert verified(read_run(run)).table(1).equals(read_run(whole).table(1))
 
 
 def test_links_and_folders_are_no_files_of_a_run(run, budgets):

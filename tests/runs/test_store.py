@@ -11,7 +11,6 @@ import textwrap
 from dataclasses import replace
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from forged import edited
 from mutants import at, correct, faulty, target
@@ -24,6 +23,7 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs import store as results_module
+from gelu_verify.runs.bucket_files import arrow_table
 from gelu_verify.runs.store import RunWriter, read_run, write_run
 
 FACTS = {"versions": {"numpy": "2"}, "machine": {"cpu": "x"}, "git": None, "copy_bytes_per_s": 1e9}
@@ -79,8 +79,8 @@ def test_what_is_written_is_read_back(some_results, stored):
 
 def test_bits_are_stored_in_the_unsigned_type_of_the_dtype(stored):
     run = read_run(stored)
-    for record in run.results[: len(DTYPES)]:
-        schema = pq.read_schema(stored / record.buckets)
+    for index, record in enumerate(run.results[: len(DTYPES)]):
+        schema = arrow_table(run.buckets(index)).schema
         kinds = {name: str(schema.field(name).type) for name in schema.names}
         uint = str(get_format(record.dtype).uint)
         assert {kinds[name] for name in BITS} == {uint}
