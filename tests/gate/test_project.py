@@ -472,4 +472,4 @@ def test_a_thousand_wrong_floats_that_no_sample_meets_fail(project):
     assert (row.bound, row.n, row.plan) == ("=", 1 << 32, "fixed")
     edited(project, "y[i] = v", "y[i] = v >= 0x1.5555p+1 && v < 0x1.5555p+1 + 1000 * 0x1p-22 ? 2 : v")
     code, said = call("gate")
-    assert (code, "OVER  k.c:silu_f32/silu/float32" in said) == (1, True), said
+    assert (code, "OVER  k.c:silu_f32 silu float32" in said) == (1, True), said
