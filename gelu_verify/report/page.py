@@ -44,7 +44,8 @@ from .text import MINUS
 from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
-SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "at", "compare", "charts", "result", "main")
+SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "save", "plot", "at", "compare", "charts",
+           "result", "main")  # fmt: skip
 STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
 FEW = 40  # worst inputs that are shown at once
 _SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
@@ -75,7 +76,10 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         checks=check_rows(),
         tolerances=tolerance_rows(),
         axis=strip_ticks(strip_layout("float32")),  # that of all dtypes
-        style=inline("vendor/uPlot.min.css") + read("page.css") + Markup(STYLE) + Markup("").join(map(inline, STYLES)),
+        style=inline("vendor/uPlot.min.css")
+        + read("page.css")
+        + Markup(STYLE + _paper())
+        + Markup("").join(map(inline, STYLES)),
         script=_script(),
         plot_data=Markup(_PLACE),
     )
@@ -109,6 +113,12 @@ def template() -> jinja2.Template:
     )
     made.filters.update(typographic=typographic, plain_code=plain_code, by_function=_by_function)
     return made.get_template("template.html")
+
+
+def _paper() -> str:
+    """What a figure that is saved has for colours, on a dark screen, too: those of a light one."""
+    light = (css.partition("@media")[0] for css in (read("page.css"), STYLE))
+    return "".join(re.sub(r"^(:root|\.chart)", ".chart.paper", rule) for rule in light)
 
 
 def _script() -> Markup:

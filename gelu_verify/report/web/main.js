@@ -5,6 +5,7 @@ const start = async () => {
   startTable(results);
   listeners.push(showAt);
   startCharts(results);
+  startSaving();
   startCompare(results);
   startResult(results);
   document.querySelectorAll(".js-only").forEach(node => { node.hidden = false; });
