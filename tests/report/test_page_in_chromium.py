@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import requiring
-from browsing import SIZES, assert_accessible, chromium
+from browsing import SIZES, assert_accessible, chromium, opened
 from graded_runs import graded_run
 from synthetic_runs import SyntheticRun
 
@@ -35,20 +35,6 @@ def url(tmp_path_factory):
     results = [replace(r, expression=CALLS.get(r.target)) for r in run.results]
     write_report([SyntheticRun(run.manifest, results)], out)
     return (out / "index.html").as_uri()
-
-
-def opened(browser, url, size="desk", fragment="", **options):
-    """A page on which any complaint of the browser, and any request but that for the file, is a failure."""
-    context = browser.new_context(viewport=dict(zip(("width", "height"), SIZES[size], strict=True)), **options)
-    page, complaints = context.new_page(), []
-    page.set_default_timeout(15_000)
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda made: made.url.split("#")[0] != url and complaints.append(made.url))
-    page.goto(url + fragment)
-    page.wait_for_selector("html[data-ready]")
-    page.complaints = complaints
-    return page
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ const start = async () => {
   listeners.push(showAt);
   startCharts(results);
   startSaving();
+  startAsking(results);
   startCompare(results);
   startResult(results);
   document.querySelectorAll(".js-only").forEach(node => { node.hidden = false; });
