@@ -28,33 +28,32 @@ _SHOWN = 8  # lines of an answer
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Of what is asked: runs and their results."""
+class ReportedRuns:
+    """Of what is reported: runs and their results."""
 
     runs: Sequence[RunLike]
     records: Sequence[Record]
 
 
-def best(asked: Asked) -> Iterator[Block]:
+def best(reported: ReportedRuns) -> Iterator[Block]:
     """Of the libraries."""
-    yield from _of_each(_called(asked), lambda records: best_first(records)[0], claim_text)
+    yield from _of_each(_called(reported), lambda records: best_first(records)[0], claim_text)
 
 
-def fastest(asked: Asked) -> Iterator[Block]:
+def fastest(reported: ReportedRuns) -> Iterator[Block]:
     def speed(record: Record) -> float:
         return record.throughput.elements_per_s if record.throughput else 0.0
 
     def first(records: Sequence[Record]) -> Record | None:
         return max((each for each in records if each.grade in GOOD and each.throughput), key=speed, default=None)
 
-    ours = [record for record in asked.records if record.family == OWN_FAMILY and record.grade == "correctly_rounded"]
-    yield from _of_each(
-        [*_called(asked), *ours], first, lambda record: f"{claim_text(record)}, {text.rate_text(speed(record))}"
-    )
+    ours = [each for each in reported.records if each.family == OWN_FAMILY and each.grade == "correctly_rounded"]
+    for records in (_called(reported), ours):
+        yield from _of_each(records, first, lambda each: f"{claim_text(each)}, {text.rate_text(speed(each))}")
 
 
-def _called(asked: Asked) -> list[Record]:
-    return [record for call in calls(asked.records) for record in call.records]
+def _called(reported: ReportedRuns) -> list[Record]:
+    return [record for call in calls(reported.records) for record in call.records]
 
 
 def _name(record: Record) -> Marked:
@@ -77,15 +76,16 @@ def _of_each(
         yield Items(lines)
 
 
-def instead(asked: Asked) -> Iterator[Block]:
-    lines = list(advice(asked.records))
+def instead(reported: ReportedRuns) -> Iterator[Block]:
+    lines = list(advice(reported.records))
     yield from listed(lines, _SHOWN) if lines else ()
 
 
-def forms_apart(asked: Asked) -> Iterator[Block]:
+def forms_apart(reported: ReportedRuns) -> Iterator[Block]:
+    x = number(round(one_percent(), 3))
     yield Text(
-        f"Below x = {number(round(one_percent(), 3))}, gelu_tanh is more than 1 % away from gelu, the farther the smaller x is; "
-        "above it, less. Their absolute difference is drawn with the functions."
+        f"Below x = {x}, gelu_tanh is more than 1 % away from gelu, the farther the smaller x is; above it, less. "
+        "Their absolute difference is drawn with the functions."
     )
 
 
@@ -100,27 +100,27 @@ def one_percent() -> float:
     return near
 
 
-def gpu(asked: Asked) -> Iterator[Block]:
-    for run in asked.runs:
+def gpu(reported: ReportedRuns) -> Iterator[Block]:
+    for run in reported.runs:
         device, cpu = label(run.manifest.get("device")), run.manifest["machine"].get("cpu") or "a CPU"
         yield Text(f"Yes: {device}." if device else f"No: all results are of {cpu}.")
 
 
-def machine(asked: Asked) -> Iterator[Block]:
-    for run in asked.runs:
+def machine(reported: ReportedRuns) -> Iterator[Block]:
+    for run in reported.runs:
         versions = ", ".join(f"{name} {version}" for name, version in run.manifest["versions"].items())
         cpu = run.manifest["machine"].get("cpu") or "not known"
         yield Definitions([("processor", cpu), ("date", str(run.manifest["created"])), ("versions", versions)])
 
 
-def _largest(asked: Asked) -> Record | None:
+def _largest(reported: ReportedRuns) -> Record | None:
     """The call with the largest finite error."""
-    found = _called(asked) or main_results(asked.records)
+    found = _called(reported) or main_results(reported.records)
     return max((each for each in found if each.witness), key=lambda record: record.max_ulp or 0.0, default=None)
 
 
-def example(asked: Asked) -> Iterator[Block]:
-    record = _largest(asked)
+def example(reported: ReportedRuns) -> Iterator[Block]:
+    record = _largest(reported)
     if record is None or record.witness is None:
         return
     x, got, want = (
@@ -132,41 +132,41 @@ def example(asked: Asked) -> Iterator[Block]:
     yield Listing(ask_command(record, record.witness.x_bits))
 
 
-def repeat(asked: Asked) -> Iterator[Block]:
-    yield Listing("\n".join(str(run.manifest["command"]) for run in asked.runs))
+def repeat(reported: ReportedRuns) -> Iterator[Block]:
+    yield Listing("\n".join(str(run.manifest["command"]) for run in reported.runs))
     yield Text("Each result has a command of its own, and one for each of its inputs: click its row.")
 
 
-def cite(asked: Asked) -> Iterator[Block]:
-    yield Items(citation_texts(asked.runs))
+def cite(reported: ReportedRuns) -> Iterator[Block]:
+    yield Items(citation_texts(reported.runs))
 
 
-def inputs(asked: Asked) -> Iterator[Block]:
+def inputs(reported: ReportedRuns) -> Iterator[Block]:
     lines = []
-    for dtype in sorted({record.dtype for record in asked.records}, key=dtype_rank):
-        counts = [record.n for record in asked.records if record.dtype == dtype and record.n]
-        whole = sum(record.bound == "=" for record in asked.records if record.dtype == dtype and record.n)
+    for dtype in sorted({record.dtype for record in reported.records}, key=dtype_rank):
+        counts = [record.n for record in reported.records if record.dtype == dtype and record.n]
+        whole = sum(record.bound == "=" for record in reported.records if record.dtype == dtype and record.n)
         if counts:
             span = f"{min(counts):,}" + (f" to {max(counts):,}" if max(counts) > min(counts) else "")
             lines.append(f"{dtype}: {span} for each result; in {whole} of {len(counts)} results all that there are")
     yield Items(lines)
 
 
-def levels(asked: Asked) -> Iterator[Block]:
-    lines = level_lines(asked.records)
+def levels(reported: ReportedRuns) -> Iterator[Block]:
+    lines = level_lines(reported.records)
     if lines:
         yield Items(lines[:_SHOWN])
     else:
         yield Text(("This run has one level; all: ", Marked("gelu-verify run TARGET --isa all", "code"), "."))
 
 
-def grades(asked: Asked) -> Iterator[Block]:
+def grades(reported: ReportedRuns) -> Iterator[Block]:
     pairs = [(each.title, each.text.partition(" (")[0].partition(":")[0]) for each in GRADES.values()]
     yield Definitions(pairs)
     yield Text("● and =: every input was tried. ○ and ≥: a sample was tried, and another input may be worse.")
 
 
-def bug(asked: Asked) -> Iterator[Block]:
-    broken = (record for record in main_results(asked.records) if record.grade == "broken")
-    if record := next(broken, _largest(asked)):
+def bug(reported: ReportedRuns) -> Iterator[Block]:
+    broken = (record for record in main_results(reported.records) if record.grade == "broken")
+    if record := next(broken, _largest(reported)):
         yield Listing(f"gelu-verify report-bug RUN {record.target}/{record.function}/{record.dtype}")

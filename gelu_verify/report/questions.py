@@ -11,7 +11,7 @@ from ..show.document import Block, Inline, Listing, Marked, Text
 from . import question_answers as answers
 from .calls import calls, gradient_of
 from .frames import RunLike
-from .question_answers import Asked
+from .question_answers import ReportedRuns
 
 FILES = {
     "results.parquet": "every result, for pandas",
@@ -28,7 +28,7 @@ FILES = {
     "report.md": "this report as Markdown",
 }  # beside the page
 Kind = Literal["call", "gradient", "path"]
-Answer = Callable[[Asked], Iterable[Block]]
+Answer = Callable[[ReportedRuns], Iterable[Block]]
 
 
 def _says(*parts: str | Marked) -> Answer:
@@ -39,7 +39,7 @@ def _types(*commands: str, after: Inline = "") -> Answer:
     return lambda _: [Listing("\n".join(commands)), Text(after)]
 
 
-def _nothing(_: Asked) -> Iterable[Block]:
+def _nothing(_: ReportedRuns) -> Iterable[Block]:
     return ()
 
 
@@ -163,7 +163,7 @@ QUESTIONS = (
     Question(
         "Where are the numbers to download?",
         "csv data parquet json excel pandas latex table file export",
-        _says("In the folder of this page, linked under provenance: results.parquet, CSV files, tables.tex."),
+        _says("In the folder of this page: results.parquet for pandas, summary.csv and other tables, tables.tex."),
         section="provenance",
     ),
     Question(
@@ -230,8 +230,8 @@ QUESTIONS = (
 
 def questions(runs: Sequence[RunLike], records: Sequence[Record]) -> list[tuple[Question, list[Block]]]:
     """Those that the runs answer, each with its answer."""
-    asked = Asked(runs, records)
-    found = [(each, list(each.answer(asked))) for each in QUESTIONS]
+    reported = ReportedRuns(runs, records)
+    found = [(each, list(each.answer(reported))) for each in QUESTIONS]
     return [(each, answer) for each, answer in found if answer or each.view]
 
 

@@ -36,7 +36,7 @@ const relativeIn = (d, name) => {
   const [got, want] = ["got_bits", "want_bits"].map(bits => found.witness?.[bits] ? valueOf(d.dtype, found.witness[bits]) : NaN);
   return got === want || !Number.isFinite(got - want) ? found.max_ulp * 2 ** (1 - data.layouts[d.dtype].precision) : Math.abs(got - want) / Math.abs(want);
 };
-const inPercent = value => value === null ? NONE : value === Infinity ? "∞" : value < 1e-4 ? number(value, 2) : `${number(100 * value, 2)} %`;
+const inPercent = value => value === null ? NONE : value === Infinity ? "∞" : value < 1e-4 ? number(value, 2) : `${number(100 * value, 2)}\u00a0%`;
 const plain = (k, title, value, show, more = {}) => ({ k, title, value, show, ...more });
 
 const VIEWS = {
