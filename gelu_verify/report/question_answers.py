@@ -29,7 +29,7 @@ _SHOWN = 8  # lines of an answer
 
 @dataclass(frozen=True)
 class ReportedRuns:
-    """Of what is reported: runs and their results."""
+    """Runs and their results."""
 
     runs: Sequence[RunLike]
     records: Sequence[Record]
@@ -127,7 +127,8 @@ def example(reported: ReportedRuns) -> Iterator[Block]:
         f"{text.short_value(record.dtype, bits, 9)} ({bits})"
         for bits in (record.witness.x_bits, record.witness.got_bits, record.witness.want_bits)
     )
-    yield Text(("Yes. ", _name(record), f" in {record.dtype}, {error_text(record.max_ulp, record.bound)} ULP:"))
+    size = error_text(record.max_ulp, record.bound)
+    yield Text((_name(record), f" in {record.dtype}, {size} ULP; the command asks the library again:"))
     yield Definitions([("x", x), ("returned", got), ("right", want)])
     yield Listing(ask_command(record, record.witness.x_bits))
 

@@ -7,7 +7,7 @@ const startAsking = results => {
   const box = byId("ask"), panel = byId("answers"), all = Object.values(results);
   const names = new Map(["function", "dtype", "family"].flatMap(name => [...new Set(all.map(d => d[name]))].map(value => [value, name])));
   const wordsOf = text => typed(text).split(/[^\w%.+-]+/).map(word => word.replace(/[.]+$/, "")).filter(Boolean);
-  const listed = [...document.querySelectorAll("#questions .questions > div")].map(node => ({ node, title: node.querySelector("h3").textContent, ...node.dataset, words: wordsOf(`${node.querySelector("h3").textContent} ${node.dataset.words}`) }));
+  const listed = [...document.querySelectorAll("#questions .questions > div")].map(node => ({ node, ...node.dataset, words: wordsOf(`${node.querySelector("h3").textContent} ${node.dataset.words}`) }));
   const isOf = (word, question) => question.words.some(each => each === word || word.length > 2 && each.startsWith(word) || each.length > 3 && word.length - each.length < 4 && word.startsWith(each));
 
   /* a word counts as much as few questions have it */
