@@ -80,7 +80,7 @@ const histogramSection = d => {
   const bars = [...[...Array(last + 1).keys()].reverse().map(k => ["−", k, low[k]]), ...[...Array(last + 1).keys()].map(k => ["+", k, high[k]])];
   const width = 520, height = 166, step = (width - 40) / bars.length, decades = Math.log10(total) + 0.3;
   const tall = value => value ? Math.max(2, (height - 44) * (Math.log10(value) + 0.3) / decades) : 0;
-  const svg = drawn("svg", { class: "chart", viewBox: `0 0 ${width} ${height + 14}`, role: "img", "aria-label": "histogram of signed errors; the percentiles are in the table beside it" });
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img", "aria-label": "histogram of signed errors; the percentiles are in the table beside it" });
   bars.forEach(([side, k, value], i) => {
     const h = tall(value), x = 20 + i * step, from = k ? edges[k - 1] : 0, to = edges[k];
     const rect = drawn("rect", { x, y: height - 20 - h, width: Math.max(step - 1, 1), height: h, class: to !== null && to <= 0.5 ? "fine" : to !== null && to <= 4 ? "near" : "far" });

@@ -4,7 +4,7 @@ const HEAD = 22; // height of the title
 
 const svgFile = (shown, title) => {
   const copy = shown.cloneNode(true), { x, y, width, height } = shown.viewBox.baseVal;
-  copy.classList.add("paper");
+  copy.classList.add("chart", "paper");
   copy.prepend(drawn("rect", { x, y: y - HEAD, width, height: height + HEAD, fill: "#fff" }), drawn("text", { class: "title", x: x + 8, y: y - 6 }, title));
   shown.after(copy); // its style is that of the page there
   const nodes = [...copy.querySelectorAll("rect, path, line, circle, text, tspan")], styles = nodes.map(node => PAINTED.map(name => getComputedStyle(node)[name]));
