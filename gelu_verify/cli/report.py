@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .program import say
+
+if TYPE_CHECKING:
+    from ..report.frames import RunLike
 
 LATEST = "reports/latest"
 
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report; default: the folder of RUN.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder to write to; default: the folder of RUN, of figures its folder `figures`.",
+)
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--live-only", is_flag=True, help="Leave out recorded runs.")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "markdown", "latex"]),
+    type=click.Choice(["html", "markdown", "latex", "svg", "pdf"]),
     default="html",
     show_default=True,
-    help="html: write all files of the report; markdown, latex: print that form, and write nothing.",
+    help="html: write all files of the report; markdown, latex: print that form, and write nothing; svg, pdf: write "
+    "every figure as a file.",
 )
 def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool, form: str) -> None:
     """Rebuild the report of stored runs.
@@ -32,22 +41,27 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     from recorded runs, marked with date and device.
     """
     from ..errors import UsageError
-    from ..report import report_text, write_report
+    from ..report import report_text, write_figures, write_report
     from ..runs.committed import committed_runs
     from ..runs.integrity import verified
     from ..runs.store import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]
-    if form != "html" and out is not None:
-        raise UsageError(f"--out goes with --format html: --format {form} prints (accepted: > FILE)")
-    if out is None and len(paths) > 1 and form == "html":
+    prints = form in ("markdown", "latex")
+    if prints and out is not None:
+        raise UsageError(f"--out goes with files: --format {form} prints (accepted: > FILE)")
+    if out is None and len(paths) > 1 and not prints:
         raise UsageError("--out is needed for several runs (accepted: the folder of the report)")
     live = [verified(read_run(path)) for path in paths]
     measured = {record.family for run in live for record in run.results}
     committed = [] if live_only else committed_runs(root, without=measured)
-    if form != "html":
-        for line in report_text([*live, *committed], form).splitlines():
+    found: list[RunLike] = [*live, *committed]
+    if prints:
+        for line in report_text(found, form).splitlines():
             say(line)
-        return
-    for path in write_report([*live, *committed], out or paths[0]):
-        say(str(path))
+    elif form == "html":
+        for path in write_report(found, out or paths[0]):
+            say(str(path))
+    else:
+        for path in write_figures(found, out or paths[0] / "figures", form):
+            say(str(path))

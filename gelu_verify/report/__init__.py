@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .frames import RunLike
 
-__all__ = ["report_text", "write_report"]
+__all__ = ["report_text", "write_figures", "write_report"]
 
 
 def write_report(runs: Sequence[RunLike], out: Path, faults: list[str] | None = None) -> list[Path]:
@@ -31,3 +31,10 @@ def report_text(runs: Sequence[RunLike], form: str) -> str:
     from .write import text_of
 
     return text_of(runs, form)
+
+
+def write_figures(runs: Sequence[RunLike], out: Path, form: str) -> list[Path]:
+    """Write every figure of the report into `out`, as "svg" or, with the extra `pdf`, as "pdf"; the files written."""
+    from .figures import write
+
+    return write(runs, out, form)

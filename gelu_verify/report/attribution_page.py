@@ -127,12 +127,14 @@ def _errors(found: Attribution, curves: pd.DataFrame) -> Chart:
     sizes = {rung["title"]: curves[f"{rung['name']}_ulp"].to_numpy(np.float64) for rung in rungs}
     *steps, (title, measured) = sizes.items()
     area = Curve(label=title, points=list(enumerate([*measured.tolist(), math.nan])), kind="area", colour=6)
-    return _chart(found, "largest |E|, ULP", sizes.values(), [area, *_lines(dict(steps))], 320, 7)
+    return _chart(
+        found, "error against x, step by step", "largest |E|, ULP", sizes.values(), [area, *_lines(dict(steps))], 320, 7
+    )
 
 
 def _conditions(found: Attribution, curves: pd.DataFrame) -> Chart:
     values = {name: curves[key].to_numpy(np.float64) for key, name in _CONDITIONS.items()}
-    return _chart(found, "conditioning against x", values.values(), _lines(values), 150, 4)
+    return _chart(found, "conditioning against x", "factor; ULP", values.values(), _lines(values), 150, 4)
 
 
 def _lines(values: Mapping[str, np.ndarray]) -> list[Curve]:
@@ -144,13 +146,19 @@ def _lines(values: Mapping[str, np.ndarray]) -> list[Curve]:
 
 
 def _chart(
-    found: Attribution, title: str, values: Iterable[np.ndarray], curves: list[Curve], height: int, most: int
+    found: Attribution,
+    title: str,
+    axis: str,
+    values: Iterable[np.ndarray],
+    curves: list[Curve],
+    height: int,
+    most: int,
 ) -> Chart:
     bins = layout(found.dtype, PER_BINADE)
     return Chart(
         title=title, curves=curves, rules=[ReferenceLine(0.5)], width=760, height=height,
         x=Axis((0, bins.size), ticks(bins), "x, in the order of the floats"),
-        y=octaves(octaves_of([*values], LOWEST, HIGHEST), most=most), attributes={"class": "chart wide"},
+        y=octaves(octaves_of([*values], LOWEST, HIGHEST), axis, most), top=18, attributes={"class": "chart wide"},
     )  # fmt: skip
 
 

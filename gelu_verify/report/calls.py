@@ -234,6 +234,13 @@ def _alternatives(call: Call, records: Sequence[Record]) -> Iterator[str]:
         yield f"instead: {expression}: {what}"
 
 
+def advice(records: Sequence[Record]) -> Iterator[Inline]:
+    """What to write instead of each call that is not accurate everywhere."""
+    for call in calls(records):
+        for line in _alternatives(call, records):
+            yield (Marked(call.written, "code", call.id), f": {line}")
+
+
 def _cost(each: Instead) -> str:
     return f" in {each.times:.2g} times the time" if each.times else ""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import printable
 from ..gpu.info import label
+from ..paths import resource
 from ..show.latex import escaped
 from .frames import RunLike
 
@@ -32,7 +33,8 @@ def bibtex(runs: Sequence[RunLike]) -> str:
 
 def _line(run: RunLike) -> str:
     facts = "; ".join(f"{name} {value}" for name, value in _facts(run).items())
-    return f"{AUTHOR}. {_title(run)}. {str(run.manifest['created'])[:10]}. {facts}."
+    link = f" https://doi.org/{doi()}." if doi() else ""
+    return f"{AUTHOR}. {_title(run)}. {str(run.manifest['created'])[:10]}. {facts}.{link}"
 
 
 def _entry(run: RunLike, key: str) -> str:
@@ -44,9 +46,18 @@ def _entry(run: RunLike, key: str) -> str:
         "year": date[:4],
         "month": date[5:7],
         "version": _escaped(str(run.manifest["versions"].get("gelu-verify", "unknown"))),
+        "doi": doi(),
         "note": note,
     }
-    return f"@misc{{{key},\n" + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items()) + "}\n"
+    lines = (f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"@misc{{{key},\n{''.join(lines)}}}\n"
+
+
+def doi() -> str:
+    """The DOI that CITATION.cff has for all versions or for this one; empty where none is issued."""
+    text = resource("data/CITATION.cff").read_text(encoding="utf-8")
+    found = re.search(r"""^(?:doi:|  - type: doi\n    value:) *["']?(10\.\d+/[^\s"']+)""", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _title(run: RunLike) -> str:

@@ -30,6 +30,7 @@ from .axis import edge_values, ticks
 from .evidence import program_at
 from .folds import COLUMNS, LEVELS, MEAN_LEVELS, Fold, signed_histogram, strip_layout
 from .frames import RunLike
+from .questions import roles
 from .ranking import RankedResult
 from .verdicts import group_of
 
@@ -71,7 +72,12 @@ def page_data(
     limit: int,
 ) -> dict[str, Any]:
     """The object that plot-data holds, of at most about `limit` bytes."""
-    found = {item.id: _details(item, curves.get(item.id), texts[item.id], attributions.get(item.id)) for item in items}
+    role = roles([item.record for item in items])
+    found = {
+        item.id: _details(item, curves.get(item.id), texts[item.id], attributions.get(item.id))
+        | {"role": role.get(id(item.record))}
+        for item in items
+    }
     results = json.dumps(_finite(found), separators=(",", ":"), allow_nan=False)
     head = {"places": numbers, "results": _block(results.encode(errors="replace")), **_constants(items)}
     room = limit - len(json.dumps(head))

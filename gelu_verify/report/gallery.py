@@ -32,6 +32,7 @@ class Picture:
     title: str
     text: str
     curves: tuple[tuple[str, str, str | None], ...]  # label, function, the one that is subtracted
+    height: str = "difference"  # what y is
     low: float = -5.0
     high: float = 5.0
     is_log: bool = False  # log10 of the size
@@ -43,6 +44,7 @@ PICTURES = (
         "Functions",
         "All of them are close to 0 on the left and to x on the right.",
         tuple((name, name, None) for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "relu", "elu")),
+        "f(x)",
         -4,
         3,
         landmarks=(MINIMUM, INFLECTIONS),
@@ -51,6 +53,7 @@ PICTURES = (
         "Derivatives",
         "A derivative of a GELU leaves [0, 1] on both sides.",
         tuple((name, name, None) for name in ("gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad")),
+        "f'(x)",
         landmarks=(ROOT, EXTREMA),
     ),
     Picture(
@@ -75,9 +78,10 @@ PICTURES = (
         landmarks=(GRADIENT_FARTHEST,),
     ),
     Picture(
-        "The left tail: log\N{SUBSCRIPT ONE}\N{SUBSCRIPT ZERO} of the size",
+        "The left tail: log10 of the size",
         "1 + erf(x/\N{SQUARE ROOT}2) cancels here, and 1 + tanh likewise: what is left of a rounded sum is lost.",
         tuple((name, name, None) for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")),
+        "log10 |f(x)|",
         -14,
         0,
         True,
@@ -111,9 +115,10 @@ def _drawn(picture: Picture) -> Chart:
         name=f"{picture.title}: {', '.join(curve.label for curve in curves)}",
         text=picture.text,
         x=linear(picture.low, picture.high, "x"),
-        y=linear(min(ticks[0], *heights), max(ticks[-1], *heights)),
+        y=linear(min(ticks[0], *heights), max(ticks[-1], *heights), picture.height),
         curves=curves,
         marks=marks,
+        top=18,
     )
 
 

@@ -27,6 +27,7 @@ from .answer import answers, overview
 from .axis import strip_ticks
 from .calls import page_blocks
 from .charts import strip
+from .citation import citation_texts
 from .details import curves_of, page_data
 from .evidence import evidence
 from .files import environment, inline
@@ -37,6 +38,7 @@ from .landmarks import FUNCTIONS as WITH_FACTS
 from .landmarks import fact_rows
 from .legend import check_rows, grade_rows, tolerance_rows
 from .levels import level_lines
+from .questions import FILES, questions
 from .ranking import UNGRADED, RankedResult, items_of, places, ranked, short_exponent, up_text
 from .rows import rows_of
 from .speed import speed_groups
@@ -44,8 +46,14 @@ from .text import MINUS
 from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
-SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "at", "compare", "charts", "result", "main")
+SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "save", "plot", "at", "compare", "charts",
+           "result", "ask", "main")  # fmt: skip
 STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
+SECTIONS = {
+    "calls": "calls", "results": "results", "plots": "error against x", "speed": "accuracy and speed",
+    "gallery": "functions", "questions": "questions", "legend": "legend", "witnesses": "worst inputs",
+    "provenance": "provenance",
+}  # fmt: skip
 FEW = 40  # worst inputs that are shown at once
 _SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
@@ -62,6 +70,10 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         **_head(runs, items),
         **_choices(items),
         version=__version__,
+        sections=SECTIONS,
+        questions=questions(runs, [item.record for item in items]),
+        files=FILES,
+        citations=citation_texts(runs),
         groups=groups,
         total=len(items),
         speed=speed_groups([row for _, rows in groups for row in rows], frames["throughput"], frames["sizes"]),
@@ -75,7 +87,10 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         checks=check_rows(),
         tolerances=tolerance_rows(),
         axis=strip_ticks(strip_layout("float32")),  # that of all dtypes
-        style=inline("vendor/uPlot.min.css") + read("page.css") + Markup(STYLE) + Markup("").join(map(inline, STYLES)),
+        style=inline("vendor/uPlot.min.css")
+        + read("page.css")
+        + Markup(STYLE + _paper())
+        + Markup("").join(map(inline, STYLES)),
         script=_script(),
         plot_data=Markup(_PLACE),
     )
@@ -109,6 +124,12 @@ def template() -> jinja2.Template:
     )
     made.filters.update(typographic=typographic, plain_code=plain_code, by_function=_by_function)
     return made.get_template("template.html")
+
+
+def _paper() -> str:
+    """What a figure that is saved has for colours, on a dark screen, too: those of a light one."""
+    light = (css.partition("@media")[0] for css in (read("page.css"), STYLE))
+    return "".join(re.sub(r"^(:root|\.chart)", ".chart.paper", rule) for rule in light)
 
 
 def _script() -> Markup:

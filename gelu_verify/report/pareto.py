@@ -28,7 +28,7 @@ def pareto_chart(title: str, rows: Sequence[Row], copies: Iterable[float]) -> Ch
     front = pareto_front(timed)
     highest = max(2, *(math.ceil(_octave(row)) for row in timed))
     chart = Chart(
-        title=title,
+        title=f"{title}: error against speed",
         name=f"{title}: error against speed; the same numbers are in the table of results",
         x=decades([*(row["rate"] for row in timed), *copy], "elements per second"),
         y=Axis((LOWEST, highest), octave_ticks((LOWEST, highest), 8), "largest absolute error, u(max(1, |y|))"),
@@ -79,6 +79,7 @@ def place_labels(chart: Chart, rows: Sequence[Row], front: Sequence[Row]) -> Ite
     """
     points = [(chart.x_of(row["rate"]), chart.y_of(_octave(row)), row) for row in rows]
     taken: list[Rectangle] = [(x - 5, y - 5, x + 5, y + 5) for x, y, _ in points]
+    taken += _lines(chart)
     on_front = {row["id"] for row in front}
     named = set[str]()
     for x, y, row in sorted(points, key=lambda p: (p[2]["id"] not in on_front, len(p[2]["target"]), p[2]["target"])):
@@ -88,6 +89,28 @@ def place_labels(chart: Chart, rows: Sequence[Row], front: Sequence[Row]) -> Ite
             named.add(name)
             taken.append(_rectangle(*place, name))
             yield Note(round(place[0], 1), round(place[1], 1), name, attributes={"data-r": row["id"]})
+
+
+def _lines(chart: Chart) -> Iterator[Rectangle]:
+    """What is drawn across: error bars, reference lines, the Pareto line."""
+    left, right, bottom = chart.left, chart.width - chart.right, chart.height - chart.bottom
+    for mark in chart.marks:
+        if mark.reach:
+            yield _line(chart.x_of(mark.reach[0]), chart.y_of(mark.y), chart.x_of(mark.reach[1]), chart.y_of(mark.y))
+    for rule in chart.rules:
+        x, y = chart.x_of(rule.at), chart.y_of(rule.at)
+        yield _line(x, chart.top, x, bottom) if rule.axis == "x" else _line(left, y, right, y)
+    for curve in chart.curves:
+        corners = [(chart.x_of(x), chart.y_of(y)) for x, y in curve.points]
+        for (x, y), (end, _), (_, start) in zip(
+            corners, [*corners[1:], (left, 0)], [(0, chart.top), *corners], strict=False
+        ):
+            yield _line(x, start, x, y)
+            yield _line(end, y, x, y)
+
+
+def _line(x: float, y: float, x1: float, y1: float) -> Rectangle:
+    return x - 1, y - 1, x1 + 1, y1 + 1
 
 
 def _free_place(

@@ -14,27 +14,35 @@ Rates = Mapping[str, float]  # {level: elements per second}
 
 
 def size_chart(
-    title: str, levels: Mapping[str, int], lines: Mapping[int, Rates], copy: Rates, places: Mapping[int, int]
+    title: str,
+    levels: Mapping[str, int],
+    lines: Mapping[int, Rates],
+    copy: Rates,
+    places: Mapping[int, int],
+    names: Mapping[int, str],
 ) -> Chart:
-    """`levels`: {level: elements}, `lines`: the rates of each number, `places`: its place among the colours."""
-    names = sorted(levels, key=lambda level: levels[level])
-    points = {n: [(float(names.index(at)), line[at]) for at in names if at in line] for n, line in lines.items()}
-    top, bottom = 22, 30
-    inset, last = 0.055 * max(len(names) - 1, 1), max(len(names) - 1, 1)
+    """`levels`: {level: elements}, `lines`: the rates of each number, `places`: its place among the colours, `names`:
+    what it stands for."""
+    sizes = sorted(levels, key=lambda level: levels[level])
+    points = {n: [(float(sizes.index(at)), line[at]) for at in sizes if at in line] for n, line in lines.items()}
+    top, bottom = 22, 40
+    inset, last = 0.055 * max(len(sizes) - 1, 1), max(len(sizes) - 1, 1)
     chart = Chart(
-        title=title,
+        title=f"{title}: speed against array size",
         name=f"{title}: elements per second against array size",
-        x=Axis((-inset, last + inset), [(k, f"{level}\n{_count(levels[level])}") for k, level in enumerate(names)]),
+        x=Axis((-inset, last + inset), [(k, f"{at}\n{_count(levels[at])}") for k, at in enumerate(sizes)], "elements"),
         y=decades([rate for line in [*lines.values(), copy] for rate in line.values()], "elements per second"),
         curves=[
-            Curve(points=[(float(k), copy[at]) for k, at in enumerate(names) if at in copy], colour=6, kind="dashes"),
-            *(Curve(points=line, attributes={"data-c": places[n]}) for n, line in points.items()),
+            Curve(label="a memory copy", points=[(float(k), copy[at]) for k, at in enumerate(sizes) if at in copy],
+                  colour=6, kind="dashes"),
+            *(Curve(label=f"{n} {names[n]}", points=line, colour=places[n], attributes={"data-c": places[n]})
+              for n, line in points.items()),
         ],
         marks=[
-            Mark(x=x, y=y, text=str(n), colour=None, size=1.6, attributes={"data-c": places[n]})
+            Mark(x=x, y=y, text=str(n), colour=places[n], size=1.6, attributes={"data-c": places[n]})
             for n, line in points.items() for x, y in line
         ],
-        width=350, height=max(LEAST_HEIGHT, int(top + bottom + LINE * len(lines))), left=44, right=58, top=top,
+        width=400, height=max(LEAST_HEIGHT, int(top + bottom + LINE * len(lines))), left=44, right=58, top=top,
         bottom=bottom,
     )  # fmt: skip
     ends = [(chart.y_of(line[-1][1]), chart.x_of(line[-1][0]), n) for n, line in points.items()]

@@ -76,7 +76,6 @@ def _size_charts(function: str, rows: Sequence[Row], places: Mapping[str, int]) 
                 title = f"{function}, {dtype}, {threads} thread{'s' if threads > 1 else ''}"
                 yield {
                     "dtype": dtype,
-                    "named": named,
                     "left_out": [row for row in asked if row["left_out"]],
-                    "chart": size_chart(title, levels, lines, copy, colours),
+                    "chart": size_chart(title, levels, lines, copy, colours, named),
                 }

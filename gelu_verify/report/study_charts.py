@@ -33,8 +33,9 @@ def curves(study: Study, task: str, dtype: str) -> Chart | None:
     return Chart(
         title=f"{task}: loss on the test part by epoch, {dtype}",
         x=Axis((1.0, float(last)), [(k, str(k)) for k in _epochs(last)], "epoch"),
-        y=decades(known),
+        y=decades(known, "loss on the test part"),
         curves=drawn,
+        top=18,
     )
 
 
@@ -56,7 +57,7 @@ def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
         row.append(_mark(len(rows), size, each.dtype, each.significant, text))
         if each.seen:
             row.append(Mark(x=each.seen / each.loss, y=-len(rows), colour=DTYPES.index(each.dtype), shape="bar"))
-    return _rows(f"{task}: difference of the median losses, as a share of the loss", rows)
+    return _rows(f"{task}: difference of the median losses, as a share of the loss", "|difference| / loss", rows)
 
 
 def shifts(study: Study, task: str) -> Chart | None:
@@ -72,7 +73,8 @@ def shifts(study: Study, task: str) -> Chart | None:
         text = f"{row.target}, {row.dtype}: {size:.2g} of the standard deviation; {row.kernel_changed} other decisions"
         of = rows.setdefault(row.target, [])
         of.append(_mark(len(rows), size, row.dtype, row.kernel_changed > 0, text))
-    return _rows(f"{task}: what each kernel adds to the outputs, over their standard deviation", rows)
+    title = f"{task}: what each kernel adds to the outputs, over their standard deviation"
+    return _rows(title, "root mean square / standard deviation", rows)
 
 
 def _mark(row: int, size: float, dtype: str, is_filled: bool, text: str) -> Mark:
@@ -81,7 +83,7 @@ def _mark(row: int, size: float, dtype: str, is_filled: bool, text: str) -> Mark
     )  # fmt: skip
 
 
-def _rows(title: str, rows: Mapping[str, Sequence[Mark]], least: float = 1e-17) -> Chart | None:
+def _rows(title: str, axis: str, rows: Mapping[str, Sequence[Mark]], least: float = 1e-17) -> Chart | None:
     """A row for each name."""
     values = [mark.x for marks in rows.values() for mark in marks]
     known = [value for value in values if 0 < value < math.inf]
@@ -98,9 +100,9 @@ def _rows(title: str, rows: Mapping[str, Sequence[Mark]], least: float = 1e-17) 
 
     return Chart(
         title=title,
-        x=Axis((start, float(high)), ticks, place=place),
+        x=Axis((start, float(high)), ticks, axis, place=place),
         y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)]),
         curves=_KEY,
         marks=[mark for marks in rows.values() for mark in reversed(marks)],
-        width=612, height=32 + ROW * len(rows), left=NAMES + 8, top=8, bottom=24, attributes={"class": "chart wide"},
+        width=612, height=42 + ROW * len(rows), left=NAMES + 8, top=8, bottom=34, attributes={"class": "chart wide"},
     )  # fmt: skip

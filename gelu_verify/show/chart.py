@@ -289,7 +289,13 @@ def _key(chart: Chart) -> tuple[Markup, int]:
         if curve.kind == "dots":
             parts.append(_element("circle", {"class": f"mark k{curve.colour}", "cx": at + 20, "cy": y - 3, "r": 3.2}))
         else:
-            parts.append(_path(_style(curve), f"M{at:g} {y - 3}h26" + ("v5h-26z" if curve.kind == "area" else "")))
+            parts.append(
+                _path(
+                    _style(curve),
+                    f"M{at:g} {y - 3}h26" + ("v5h-26z" if curve.kind == "area" else ""),
+                    **curve.attributes,
+                )
+            )
         parts.append(_text(at + 31, y, curve.label))
         at += wide
     return Markup("").join(parts), row + 1

@@ -534,6 +534,18 @@ def test_report_prints_tables_and_writes_nothing(home):
     assert_one_line_error(call("report", "kept", "--format", "latex", "--out", "there"), 2, "--out")
 
 
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_report_writes_every_figure(home, form):
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    done = call("report", "kept", "--live-only", "--format", form)
+    assert done.exit_code == 0
+    written = sorted(done.stdout.split())
+    assert f"kept/figures/error-relu-float16.{form}" in written
+    assert written == sorted(str(path.relative_to(home)) for path in (home / "kept" / "figures").iterdir())
+    assert call("report", "kept", "--live-only", "--format", form, "--out", "there").exit_code == 0
+    assert len(list((home / "there").iterdir())) == len(written)
+
+
 def test_report_without_a_run_takes_the_latest(home):
     results("mine.py:good", "--function", "relu", "--dtype", "float16")
     assert call("report").exit_code == 0

@@ -3,11 +3,13 @@
 Needs playwright, a Chromium and axe-core, as tests/service does: `tox -e service` has them.
 """
 
+import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 import requiring
-from browsing import SIZES, assert_accessible, chromium
+from browsing import SIZES, assert_accessible, chromium, opened
 from graded_runs import graded_run
 from synthetic_runs import SyntheticRun
 
@@ -33,20 +35,6 @@ def url(tmp_path_factory):
     results = [replace(r, expression=CALLS.get(r.target)) for r in run.results]
     write_report([SyntheticRun(run.manifest, results)], out)
     return (out / "index.html").as_uri()
-
-
-def opened(browser, url, size="desk", fragment="", **options):
-    """A page on which any complaint of the browser, and any request but that for the file, is a failure."""
-    context = browser.new_context(viewport=dict(zip(("width", "height"), SIZES[size], strict=True)), **options)
-    page, complaints = context.new_page(), []
-    page.set_default_timeout(15_000)
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda made: made.url.split("#")[0] != url and complaints.append(made.url))
-    page.goto(url + fragment)
-    page.wait_for_selector("html[data-ready]")
-    page.complaints = complaints
-    return page
 
 
 @pytest.fixture
@@ -395,3 +383,52 @@ def test_without_javascript_the_table_is_there(browser, url):
     assert page.locator("#ranking svg").first.is_visible()
     assert not page.locator(".filters").is_visible()
     context.close()
+
+
+FIGURES = {
+    "speed": ("#speed figure:visible .save", "error against speed"),
+    "functions": ("#gallery figure .save", "Functions"),
+    "plot of many": ("#compare .save", "largest error |E| against x"),
+    "plot of one": ("#result .plot .save", "largest error |E| against x"),
+    "histogram": ("#result .columns .save", "signed errors"),
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_figure_is_saved_as_a_file_for_a_paper(browser, url, name, scheme, tmp_path):
+    button, title = FIGURES[name]
+    page = opened(browser, url, fragment="#r=A-2" if button.startswith("#result") else "", color_scheme=scheme)
+    page.locator("#plots").scroll_into_view_if_needed()
+    page.wait_for_selector(".chart canvas")
+    with page.expect_download() as download:
+        page.locator(button).first.click()
+    download.value.save_as(tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert not re.search(r"class=|style=|var\(|href|data-|nan|undefined", text, re.IGNORECASE)
+    svg = "{http://www.w3.org/2000/svg}"
+    root = ElementTree.fromstring(text)
+    assert root[0].get("fill") == "rgb(255, 255, 255)"
+    texts = [each.text for each in root.iter(f"{svg}text") if each.text]
+    assert title in texts[0]
+    assert len([each for each in texts if re.search("ULP|elements per second|x|f", each)]) >= 2  # the axes
+    inks = {each.get("fill") for each in root.iter(f"{svg}text")}
+    assert all(sum(map(int, re.findall(r"\d+", ink)[:3])) < 400 for ink in inks), inks  # dark on white
+    assert not page.locator("svg.paper").count()
+    assert page.complaints == []
+    page.context.close()
+
+
+def test_curves_of_a_saved_plot_are_those_of_the_view(panel, tmp_path):
+    panel.locator("#result .key-table tbody tr input").nth(1).check()
+    panel.get_by_role("button", name="−1 to 1", exact=True).click()  # noqa: RUF001
+    with panel.expect_download() as download:
+        panel.locator("#result .plot .save").click()
+    download.value.save_as(tmp_path / "figure.svg")
+    root = ElementTree.parse(tmp_path / "figure.svg").getroot()
+    paths = [each for each in root if each.get("stroke-width") == "1.6px"]
+    assert len(paths) == 2 * 2  # each with its entry in the key
+    assert len({each.get("stroke") for each in paths}) == len({each.get("stroke-dasharray") for each in paths}) == 2
+    texts = [each.text for each in root if each.tag.endswith("text")]
+    assert set(ticked(panel, "#result")[0]) <= set(texts)
+    assert "−4" not in texts  # noqa: RUF001

@@ -28,7 +28,7 @@ from gelu_verify.measure.request import Request
 from gelu_verify.records.grades import GRADES
 from gelu_verify.records.parts import Dispatch
 from gelu_verify.report import report_text, write_report
-from gelu_verify.report.citation import AUTHOR, bibtex
+from gelu_verify.report.citation import AUTHOR, bibtex, citation_texts
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY
 from gelu_verify.report.frames import FRAMES, regions_frame, summary_frame
 from gelu_verify.report.results import results_parquet
@@ -258,6 +258,31 @@ def test_the_citation_file_is_of_this_version():
     lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     for line in (f"version: {project['version']}", f"license: {project['license']}", f"  - name: {AUTHOR}"):
         assert line in lines
+
+
+IDENTIFIED = """\
+identifiers:
+  - type: swh
+    value: "swh:1:rel:0"
+  - type: doi
+    value: "10.5281/zenodo.1234567"
+    description: all versions
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "number"),
+    [(IDENTIFIED, "10.5281/zenodo.1234567"), ("doi: 10.5281/zenodo.7\n", "10.5281/zenodo.7"), ("", "")],
+)
+def test_a_citation_has_the_doi_of_the_citation_file(monkeypatch, tmp_path, more, number):
+    runs = [SyntheticRun(manifest(), [result("torch.gelu", "gelu", "float32")])]
+    if not more:  # as it ships: a DOI is not issued yet
+        assert "doi" not in bibtex(runs)
+        return
+    (tmp_path / "CITATION.cff").write_text((ROOT / "CITATION.cff").read_text(encoding="utf-8") + more)
+    monkeypatch.setattr("gelu_verify.report.citation.resource", lambda path: tmp_path / path.removeprefix("data/"))
+    assert f"  doi = {{{number}}}," in bibtex(runs).splitlines()
+    assert citation_texts(runs)[0].endswith(f". https://doi.org/{number}.")
 
 
 # ---- the example -------------------------------------------------------------------------------

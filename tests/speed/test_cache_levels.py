@@ -172,7 +172,7 @@ def test_what_was_left_out_is_in_the_report(tmp_path):
 def test_labels_of_a_size_chart_do_not_overlap_and_stay_inside(count):
     levels = {"L1": 2048, "L2": 1 << 15, "L3": 1 << 21, "memory": 1 << 24}
     lines = {k: dict.fromkeys(levels, 1e8 * (1 + k / 100)) for k in range(1, count + 1)}
-    chart = size_chart("", levels, lines, dict.fromkeys(levels, 9e9), {k: k for k in lines})
+    chart = size_chart("", levels, lines, dict.fromkeys(levels, 9e9), {k: k for k in lines}, dict.fromkeys(lines, "a"))
     places = sorted(label.y - 3.5 for label in chart.labels)
     assert all(b - a >= LINE - 0.11 for a, b in itertools.pairwise(places))
     assert places[0] >= 0
@@ -184,7 +184,7 @@ def test_labels_of_a_size_chart_do_not_overlap_and_stay_inside(count):
 def test_a_line_without_memory_ends_where_it_ends():
     levels = {"L1": 2048, "memory": 1 << 24}
     lines = {1: {"L1": 1e6}, 2: {"L1": 1e8, "memory": 2e8}}
-    chart = size_chart("", levels, lines, {"L1": 1e9, "memory": 1e9}, {1: 5, 2: 7})
+    chart = size_chart("", levels, lines, {"L1": 1e9, "memory": 1e9}, {1: 5, 2: 7}, {1: "a", 2: "b"})
     assert [len(curve.points) for curve in chart.curves] == [2, 1, 2]
     assert [mark.attributes["data-c"] for mark in chart.marks] == [5, 7, 7]
 

@@ -25,6 +25,20 @@ def chromium():
         found.close()
 
 
+def opened(browser, url, size="desk", fragment="", **options):
+    """A page on which any complaint of the browser, and any request but that for the file, is a failure."""
+    context = browser.new_context(viewport=dict(zip(("width", "height"), SIZES[size], strict=True)), **options)
+    page, complaints = context.new_page(), []
+    page.set_default_timeout(15_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda made: made.url.split("#")[0] != url and complaints.append(made.url))
+    page.goto(url + fragment)
+    page.wait_for_selector("html[data-ready]")
+    page.complaints = complaints
+    return page
+
+
 def axe():
     """The script of axe-core."""
     requiring.module("axe_playwright_python")

@@ -29,11 +29,20 @@ const special = (name, title) => ({ k: name, title, value: d => ["fail", "pass"]
   return make("span", { class: failed ? `sev ${finding.severity || "loss"}` : null, title: finding.detail || null }, failed ? "✗ " : "✓ ", got, failed && finding.want_bits ? `, want ${decimal(d.dtype, finding.want_bits)}` : "");
 } });
 const region = name => ({ k: name, title: typographic(name).replace("inf", "∞"), num: 1, value: d => d.regions?.find(r => r.region === name)?.max_ulp, show: d => ulp(d.regions?.find(r => r.region === name)?.max_ulp, d.bound), worst: 1 });
+/* of the worst input of a region: where its output is the correct one, what the error makes at most */
+const relativeIn = (d, name) => {
+  const found = d.regions?.find(r => r.region === name);
+  if (!found || nothing(found.max_ulp)) return null;
+  const [got, want] = ["got_bits", "want_bits"].map(bits => found.witness?.[bits] ? valueOf(d.dtype, found.witness[bits]) : NaN);
+  return got === want || !Number.isFinite(got - want) ? found.max_ulp * 2 ** (1 - data.layouts[d.dtype].precision) : Math.abs(got - want) / Math.abs(want);
+};
+const inPercent = value => value === null ? NONE : value === Infinity ? "∞" : value < 1e-4 ? number(value, 2) : `${number(100 * value, 2)}\u00a0%`;
 const plain = (k, title, value, show, more = {}) => ({ k, title, value, show, ...more });
 
 const VIEWS = {
   summary: { title: "summary", columns: SUMMARY },
   regions: { title: "regions: max ULP", columns: data.regions.map(region) },
+  relative: { title: "regions: relative error", columns: data.regions.map(name => ({ ...region(name), k: `relative ${name}`, value: d => relativeIn(d, name), show: d => inPercent(relativeIn(d, name)) })) },
   tail: { title: "tail", columns: [
     plain("zero_from", "zero from x =", d => d.zero_from?.x, d => d.zero_from ? decimal(d.dtype, d.zero_from.x_bits) : "never too early"),
     plain("zero_right", "zero is right from x =", d => d.zero_threshold?.x, d => d.zero_threshold ? decimal(d.dtype, d.zero_threshold.x_bits) : NONE),

@@ -5,6 +5,8 @@ const start = async () => {
   startTable(results);
   listeners.push(showAt);
   startCharts(results);
+  startSaving();
+  startAsking(results);
   startCompare(results);
   startResult(results);
   document.querySelectorAll(".js-only").forEach(node => { node.hidden = false; });

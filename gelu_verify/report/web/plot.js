@@ -18,8 +18,8 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
   let isSigned = false, plot = null, zoomX = null, zoomY = null, isOwn = false, known = "";
   const chart = make("div", { class: "chart", tabindex: "0", role: "group", "aria-label": `error of ${all[0].function} in ${dtype} against x; arrow keys move the cursor, Enter shows the worst input there, Escape shows all` });
   const tools = make("div", { class: "tools" }), where = make("p", { class: "where", "aria-live": "polite" }, "\u00a0"), answer = make("div", { class: "answer-box", "aria-live": "polite" });
-  const key = make("table", { class: "key-table" });
-  root.replaceChildren(tools, chart, where, answer, key);
+  const key = make("table", { class: "key-table" }), saved = make("div", { hidden: true });
+  root.replaceChildren(tools, chart, where, answer, key, saved);
 
   /* ---- what is drawn ---- */
   const heightOf = (s, bin) => {
@@ -232,6 +232,17 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
   read();
   const signedButton = make("button", { type: "button", "aria-pressed": String(isSigned) }, "signed");
   signedButton.addEventListener("click", () => { isSigned = !isSigned; zoomY = null; draw(); write(); });
+  /* what is in view, as an element beside it */
+  const asSvg = () => {
+    const [x, y] = ["x", "y"].map(name => ({ from: plot.scales[name].min, to: plot.scales[name].max }));
+    const found = plotSvg({
+      x: { ...x, ticks: xTicks(plot, 0, x.from, x.to).map(at => [at, xLabel(at)]), title: "x, in the order of the floats" }, y: { ...y, ticks: yTicks(plot, 1, y.from, y.to).map(at => [at, yLabel(at)]), title: title(isSigned) },
+      rules: BUDGETS.flatMap(([size]) => isSigned ? [[bent(size), `${size} ULP`], [-bent(size), `${MINUS}${size} ULP`]] : [[Math.log2(size), `${size} ULP`]]),
+      curves: drawnSeries().map(s => ({ label: s.d.target, colour: colourOf(s.d.place), dash: dashOf(s.d.place), heights: Array.from({ length: n }, (_, bin) => heightOf(s, bin)), crosses: s.curve.nonfinite.map(([a, b]) => (a + b + 1) / 2) })),
+    });
+    saved.replaceChildren(found);
+    return found;
+  };
   const draw = () => { signedButton.setAttribute("aria-pressed", String(isSigned)); build(); refresh(); };
   const button = (label, action, pressed) => {
     const node = make("button", { type: "button", "aria-pressed": pressed }, label);
@@ -241,6 +252,7 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
   tools.append(make("span", { class: "set" }, ...X_RANGES.map(([label, range]) => button(label, () => zoomTo(range?.map(x => positionOf(dtype, x)) ?? null, null)))),
     make("span", { class: "set" }, "y:", button("× ½", () => { const { min, max } = plot.scales.y; zoomTo(zoomX, isSigned ? [min / 2, max / 2] : [min, min + (max - min) / 2]); }), button("× 2", () => { const { min, max } = plot.scales.y; zoomTo(zoomX, isSigned ? [min * 2, max * 2] : [min, min + (max - min) * 2]); }),
       signedButton),
+    saveButton(asSvg, () => `${all[0].function}, ${dtype}: ${title(isSigned).split(",")[0]} against x`),
     make("span", { class: "hint" }, "Drag to zoom, double-click for all, click for the worst input."));
   chart.addEventListener("keydown", event => {
     if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); reset(); return; }

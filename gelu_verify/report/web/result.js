@@ -78,9 +78,9 @@ const histogramSection = d => {
   if (!total) return null;
   const last = edges.length - 1 - [...edges.keys()].reverse().findIndex(k => low[k] || high[k]);
   const bars = [...[...Array(last + 1).keys()].reverse().map(k => ["−", k, low[k]]), ...[...Array(last + 1).keys()].map(k => ["+", k, high[k]])];
-  const width = 520, height = 150, step = (width - 40) / bars.length, decades = Math.log10(total) + 0.3;
-  const tall = value => value ? Math.max(2, (height - 28) * (Math.log10(value) + 0.3) / decades) : 0;
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "histogram of signed errors; the percentiles are in the table beside it" });
+  const width = 520, height = 166, step = (width - 40) / bars.length, decades = Math.log10(total) + 0.3;
+  const tall = value => value ? Math.max(2, (height - 44) * (Math.log10(value) + 0.3) / decades) : 0;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img", "aria-label": "histogram of signed errors; the percentiles are in the table beside it" });
   bars.forEach(([side, k, value], i) => {
     const h = tall(value), x = 20 + i * step, from = k ? edges[k - 1] : 0, to = edges[k];
     const rect = drawn("rect", { x, y: height - 20 - h, width: Math.max(step - 1, 1), height: h, class: to !== null && to <= 0.5 ? "fine" : to !== null && to <= 4 ? "near" : "far" });
@@ -89,6 +89,7 @@ const histogramSection = d => {
     svg.append(rect);
   });
   const label = (i, text) => { const node = drawn("text", { x: 20 + i * step, y: height - 6, "text-anchor": "middle" }); node.textContent = text; svg.append(node); };
+  for (const [x, y, anchor, text] of [[width - 20, height + 10, "end", "signed error E, ULP"], [2, 10, "start", "inputs, on a logarithmic axis"]]) svg.append(drawn("text", { x, y, "text-anchor": anchor }, text));
   const middle = bars.length / 2, apart = 30 / step; // bars from one label to the next, at least
   label(middle, "0");
   let labelled = 0;
@@ -102,7 +103,7 @@ const histogramSection = d => {
   const quantile = q => { let seen = 0; for (let k = 0; k < edges.length; k++) { seen += low[k] + high[k]; if (seen >= q * total) return edges[k]; } return null; };
   const negative = low.reduce((a, b) => a + b, 0);
   const exact = (data.layouts[d.dtype]?.width ?? 32) <= 16;
-  return section("Signed errors", svg, make("p", { class: "soft" }, exact ? "Counts on a logarithmic axis; each input under its own sign." : "Counts on a logarithmic axis. Signs are stored for buckets, not for inputs: each bucket's inputs stand under the sign of the bucket's mean error."),
+  return section("Signed errors", svg, saveButton(() => svg, () => `${d.target}, ${d.function} in ${d.dtype}: signed errors`), make("p", { class: "soft" }, exact ? "Counts on a logarithmic axis; each input under its own sign." : "Counts on a logarithmic axis. Signs are stored for buckets, not for inputs: each bucket's inputs stand under the sign of the bucket's mean error."),
     simpleTable(["|E| of this share of the inputs", "is at most, ULP"], [[0.5, "50 %"], [0.9, "90 %"], [0.99, "99 %"], [0.999, "99.9 %"], [0.9999, "99.99 %"]].map(([q, text]) => [text, quantile(q) === null ? "∞" : number(quantile(q))]), [1]),
     make("p", { class: "soft" }, `${count(negative)} of ${count(total)} scored inputs ${exact ? "have" : "lie in buckets with"} a negative ${exact ? "error" : "mean error"}; percentiles are upper edges of the histogram.`));
 };
