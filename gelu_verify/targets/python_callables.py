@@ -309,12 +309,6 @@ def version_of(module: ModuleType, watch: FileWatch) -> tuple[str, dict[str, str
     if root in sys.stdlib_module_names:
         return f"Python {sys.version.split()[0]}", {}
     file = file_of(module)
-    own, files = "", dict[str, str]()
-    if file is not None and (is_local(file) or root == module.__name__):
-        code = sources(module)
-        own, files = source_hash(module), digests(code, file.parent)
-        if read := digests(read_by(code, file, watch), file.parent):
-            own, files = digest_of({"": own, **read}), files | read
     version = getattr(sys.modules[root], "__version__", None)
     if not isinstance(version, str):
         version = ""
@@ -322,4 +316,10 @@ def version_of(module: ModuleType, watch: FileWatch) -> tuple[str, dict[str, str
             version = metadata.version(root)
     if version and file is not None and not is_local(file):
         return version, {}
+    own, files = "", dict[str, str]()
+    if file is not None and (is_local(file) or root == module.__name__):
+        code = sources(module)
+        own, files = source_hash(module), digests(code, file.parent)
+        if read := digests(read_by(code, file, watch), file.parent):
+            own, files = digest_of({"": own, **read}), files | read
     return ", ".join(filter(None, (version, own))), files
