@@ -1,6 +1,5 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
-import gc
 import os
 import signal
 import sys
@@ -54,11 +53,6 @@ def _leave_those_of_this_machine(config, items):
             pytest.exit(f"a CUDA device is required: {reason}", returncode=MISSING)
         items[:] = [item for item in items if item not in on_device]
         config.hook.pytest_deselected(items=on_device)
-
-
-def pytest_collection_finish():
-    """Thousands of tests stay to the end: nobody looks for garbage among them."""
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
