@@ -108,7 +108,7 @@ def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", (5,) * 20)
     monkeypatch.setattr(lengths, "LARGE", ())
     record = judged(mutant, dtype, "stress" if check in ("growth", "lengths") else None)
-    growth.KEPT.clear()  # two gigabytes
+    growth.KEPT.clear()  # half a gigabyte
     assert record.checks[check] == "fail"
     finding, fmt = record.findings[check], get_format(dtype)
     assert finding.detail

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import requiring
 from foreign import bits, chosen, needs_cc, some_bits
+from marking import nightly
 from program import PROGRAM
 
 from gelu_verify import targets, verify
@@ -273,7 +274,7 @@ def cuda(tmp_path):
 
 @pytest.mark.usefixtures("nvcc")
 @pytest.mark.skipif(why_no_device() == "", reason="a device is there")
-@pytest.mark.parametrize("typed", ["gelu_f32", "gelu_f16", "launched_bf16:host"])
+@pytest.mark.parametrize("typed", ["gelu_f32", "launched_bf16:host", *nightly("gelu_f16")])
 def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
     with pytest.raises(MissingMeasurement, match=f"{typed} compiles, but there is no CUDA device"):
         targets.select([f"{cuda}:{typed}"])

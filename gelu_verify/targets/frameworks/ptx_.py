@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from ...functions import Function
 from ...gpu import nvcc
-from ...gpu.ptx_device import device
 from ..base import Target
 from .cuda_ import parameterized, targets_of, versions
 
@@ -22,6 +21,8 @@ ON_REQUEST = True
 
 def discover() -> Iterator[Target]:
     """Kernels in which no opcode is an approximation; no build with --use_fast_math has one."""
+    from ...gpu.ptx_device import device  # every process of a target imports this module
+
     yield from targets_of(device(), [build for build in nvcc.builds() if not build.suffix], "ptx")
 
 
@@ -31,6 +32,8 @@ def computing(function: Function) -> Iterator[Target]:
     Where PTX does not specify the bits of one in some dtype, as of expf, approximations are the nearest values, and
     `executed` says so: no formula here would be left otherwise.
     """
+    from ...gpu.ptx_device import device
+
     exact = {target.name: target for target in parameterized(device(), function, "ptx")}
     for target in parameterized(device("nearest"), function, "ptx"):
         same = exact.get(target.name)

@@ -18,4 +18,4 @@ def leaking(nbytes):
     return keep
 
 
-MUTANTS = [(faulty("relu", leaking(1 << 20)), "float32")]
+MUTANTS = [(faulty("relu", leaking(1 << 18)), "float32")]
