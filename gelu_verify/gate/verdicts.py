@@ -6,7 +6,8 @@ depend on compiler, libm, libraries and instruction set, so their limits are exa
 
 - same conditions and inputs as the row: over where a rule of `judge` (docs/compare.md) calls the result worse than the
   row; notes say where the bits are not the row's, and what is better;
-- others, and the code of the row was measured here (`base`): the same, against what that gives;
+- others, and the code of the row was measured here (`base`): the same, against what that gives, and over beyond the
+  headroom of the row: a compiler or a library can lose what the code does not;
 - others, and it was not: over beyond the headroom of the rule, and a note says why.
 
 What a rule cannot compare is missing, as if it had not been measured.
@@ -102,6 +103,10 @@ def _held_against(
     why = ", ".join(otherwise) or ("" if is_exact(row, record) else "other inputs than the budget's")
     if key in bases.rows:
         found = _judged(bases.rows[key], record, True, unchanged)
+        if (
+            found.verdict == "ok"
+        ):  # no worse than the code was: what compiler or libraries lose counts beyond the headroom
+            found = _worse_of(found, _judged(row, record, not otherwise, False))
         base = f"{bases.labels[key]}, measured here: {why}"
         note = base if is_exact(bases.rows[key], record) else f"{base}; it took other inputs, so headroom applies"
     else:
@@ -109,6 +114,10 @@ def _held_against(
         lacking = f", and its code was not measured here: {bases.absent[key]}" if key in bases.absent else ""
         note = f"{why}{lacking}: headroom applies" if otherwise or lacking else ""
     return replace(found, notes=(*found.notes, note)) if note else found
+
+
+def _worse_of(found: RowVerdict, other: RowVerdict) -> RowVerdict:
+    return found if other.verdict == "ok" else other
 
 
 def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> str:

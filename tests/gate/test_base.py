@@ -109,6 +109,19 @@ def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     assert call("gate", "--no-base")[0] == 0  # what headroom lets through
 
 
+def test_what_is_lost_beyond_the_headroom_is_over_though_the_code_is_the_same(project):
+    """As where a compiler or a library is at fault, or a row was never that of its commit."""
+    edited(project, "0.70710678118654752", "0.7071")
+    measured_elsewhere(project / "gelu-budgets.toml", compiler="cc 98")
+    commit(project, "a row of other code")
+    code, said = call("gate")
+    assert (code, "and the headroom" in said, "the same code as at the commit of its budget" in said) == (
+        1,
+        True,
+        True,
+    ), said
+
+
 def test_other_inputs_every_night_are_held_against_the_code_too(project):
     edited(project, *WORSE)
     assert call("gate", "--seed", "20261126")[0] == 1
