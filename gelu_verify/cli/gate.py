@@ -134,7 +134,8 @@ def gate(
         if run and given:
             raise UsageError(f"{what} is of what is measured now, and RUN was measured before")
     selection = Selection(targets, patterns)
-    budgets, stored = _selected(read_budgets(path), selection, project), deciding_run(run) if run else None
+    everything, stored = read_budgets(path), deciding_run(run) if run else None
+    budgets = everything.selected(selection)
     bases, on_stderr = NO_BASES, OnStderr()
     with chdir(project.folder if project else "."):
         if stored:
@@ -150,20 +151,13 @@ def gate(
         judged(found, budgets, families, project, unchanged=unchanged, bases=bases),
         lambda record: min_grade or (project.demand(record) if project else None),
     )
+    if not rows and (targets or patterns):
+        accepted = ", ".join(dict.fromkeys(key.rsplit("/", 2)[0] for key in everything.keys))
+        raise UsageError(f"no row is meant by --target or --rows (accepted: {accepted})")
     code, place = _print(rows, seed), path.absolute()
     with chdir(project.folder if project else "."):
         cases = cases_of_budgets(rows, place)
     reporter.finish(cases, code)
-
-
-def _selected(budgets: Budgets, selection: Selection, project: Project | None) -> Budgets:
-    """The rows that are meant; UsageError where none can be."""
-    found = budgets.selected(selection)
-    names = [str(name) for entry in (project.entries if project else ()) for name in entry.request.targets]
-    if (selection.targets or selection.patterns) and not found.rows and not any(map(selection.may_have, names)):
-        accepted = ", ".join(dict.fromkeys(key.rsplit("/", 2)[0] for key in budgets.keys))
-        raise UsageError(f"no row is meant by --target or --rows (accepted: {accepted})")
-    return found
 
 
 def _print(rows: Sequence[RowVerdict], seed: int | None) -> int:
@@ -306,7 +300,9 @@ def _measured_now(project: Project, workers: int | None, before: Budgets | None,
     from .progress import OnStderr
 
     with chdir(project.folder):
-        found = measure_budgeted(Budgets({}), (), workers, OnStderr(), project, before, selection=selection)
+        found = measure_budgeted(
+            Budgets({}), (), workers, OnStderr(), project, before, selection=selection, making=True
+        )
     for name, why in found.absent.items():
         warn(f"not measured: {name}: {why}")
     return found.records, found.machine, f"{datetime.now(UTC):%Y-%m-%d}", "gelu-verify budget"

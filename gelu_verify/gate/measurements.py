@@ -48,20 +48,21 @@ def measure_budgeted(
     demand: Grade | None = None,
     seed: int | None = None,
     selection: Selection = ALL_ROWS,
+    making: bool = False,
 ) -> Measurements:
     """What the project names, has a budget, or is of a family that is required, as far as it is here.
 
     Each is measured on the plan and the seed of its budget, and in as many buckets more, so that the limits are met by
-    the same inputs: where the outputs are the same, so are these. `before`: the budgets that are made anew, of which
-    the buckets are taken; what has none there gets the time that it gets in a run. `demand`: a grade that all shall
+    the same inputs: where the outputs are the same, so are these. `making`: budgets are made, with the buckets of those
+    `before`; what has none there gets the time that it gets in a run. `demand`: a grade that all shall
     have; where it, or that of the project, speaks of all inputs, all of float32 are tried. Where budgets are made, they
     are, too, of what is fast enough for that. `seed`: of all instead. `selection`: only these.
     """
     rows = before or budgets
     buckets_of = {key: row.buckets for key in rows.keys for row in rows.of(key)}
-    budget, all_s = (0.0, 0.0) if budgets.rows else (None, ALL_INPUTS_S)
+    budget, all_s = (None, ALL_INPUTS_S) if making else (0.0, 0.0)
     # a name that is wrong is an error where budgets are made; where they are checked, the others are judged
-    survived = (MissingMeasurement, UsageError) if budgets.rows else (MissingMeasurement,)
+    survived = (MissingMeasurement,) if making else (MissingMeasurement, UsageError)
     plan_of = {key: (row.plan, row.seed if seed is None else seed) for key in budgets.keys for row in budgets.of(key)}
     found: dict[str, Record] = {}
     absent: dict[str, str] = {}
