@@ -14,7 +14,7 @@ from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.gate.project import read_project
-from gelu_verify.gate.rows import Budgets, Conditions
+from gelu_verify.gate.rows import Budgets
 from gelu_verify.measure.request import Request
 from gelu_verify.stochastic.request import TAKEN, MapRequest
 
@@ -161,8 +161,7 @@ def test_a_search_and_an_attribution_keep_to_a_length(home):
 
 def gated(home, text):
     (home / "gelu-verify.toml").write_text(text)
-    none = Budgets(Conditions("", "", False), {})
-    return measure_budgeted(none, (), 1, project=read_project(home / "gelu-verify.toml"))
+    return measure_budgeted(Budgets({}), (), 1, project=read_project(home / "gelu-verify.toml"))
 
 
 def test_a_gate_keeps_to_a_length_and_a_time_limit(home):

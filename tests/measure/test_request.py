@@ -120,7 +120,7 @@ def test_every_way_finds_the_same(tmp_path, monkeypatch):
     command = ["run", name, "--function", "silu", "--dtype", "float32", "--plan", "landmarks", "--no-throughput"]
     (typed,) = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
     row = type("Row", (), {"plan": "landmarks", "seed": 0, "scope": "", "buckets": 0})
-    (gated,) = measure_budgeted(Budgets(Conditions("", "", False), {key: row}), []).records
+    (gated,) = measure_budgeted(Budgets({key: row}), []).records
     ways.append(replace(gated, origin=ways[0].origin))
     assert ways[0] == ways[1] == ways[2]
     assert {**typed, "buckets": None, "sha256": None} == {**to_json(ways[0]), "buckets": None, "sha256": None}
