@@ -16,7 +16,7 @@ from gelu_verify.cli import main
 from gelu_verify.cli.run import _request, run
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES
-from gelu_verify.gate.budgets import Budgets, Conditions
+from gelu_verify.gate.budgets import Budgets
 from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.measure.jobs import find_jobs, selecting
 from gelu_verify.measure.request import ArgumentError, Request
