@@ -179,8 +179,10 @@ def test_a_gate_keeps_to_a_device_and_to_levels(home):
     (record,) = gated(home, shared + 'device = "cpu"\nisa = ["sse4_2"]\n').records
     assert record.target == "kernels.silu_cr@sse4_2"
     assert read_project(home / "gelu-verify.toml").has(record)
-    with pytest.raises(UsageError, match=r"kernels.silu_cr runs on cpu, not on cuda"):
-        gated(home, shared + 'device = "cuda"\n')
+    assert (
+        "kernels.silu_cr runs on cpu, not on cuda"
+        in gated(home, shared + 'device = "cuda"\n').absent["kernels.silu_cr"]
+    )
 
 
 def test_a_configuration_that_is_made_has_what_was_said(home):
