@@ -1,4 +1,4 @@
-"""The stored run: a directory of `manifest.json` and one Parquet file of buckets per result.
+"""The stored run: a directory of `manifest.json` and one file of buckets per result (`bucket_files.py`).
 
 A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
 goes wrong, no partial run stands under a final name and no earlier run is touched.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
-import io
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,20 +21,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..atomic_files import flush_folder, is_free, remove_abandoned, unfinished_folder, write_file
-from ..buckets.table import BITS, WITNESS, Table
 from ..errors import ResultsError, cannot
 from ..records.result import Record, Result
 from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
+from .bucket_files import buckets_file, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 ROOT = Path("reports")
 LATEST = "latest"
 MANIFEST = "manifest.json"
-IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # fields that a Parquet file has too
 _SEAL = ',\n "content_sha256": "{}"\n}}\n'  # how a manifest ends
 
 
@@ -80,8 +77,8 @@ class RunWriter:
         check_measured(result.record, result.table is not None)
         record = record_from_json(_as_text(to_json(result.record)))
         if result.table is not None:
-            name = f"buckets/{len(self._records):03d}.parquet"
-            content = parquet_of(result.table, record)
+            suffix, content = buckets_file(result.table, record)
+            name = f"buckets/{len(self._records):03d}{suffix}"
             with _writing(self._out or self._root):
                 write_file(self._work / name, content)
             record = replace(record, buckets=name, sha256=hashlib.sha256(content).hexdigest())
@@ -191,63 +188,6 @@ def _point_latest(root: Path, name: str) -> None:
         fresh.replace(root / LATEST)
 
 
-def parquet_of(table: Table, record: Record) -> bytes:
-    """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {k: v.astype(table.fmt.uint) if k in BITS else v for k, v in table.flat.items()}
-    encodings = _encodings(table.fmt.width)
-    whole = pa.table(columns)
-    buffer = io.BytesIO()
-    with pq.ParquetWriter(
-        buffer,
-        whole.schema,
-        compression="zstd",
-        compression_level=3,
-        write_statistics=False,
-        store_schema=False,  # 3 kB that repeat what the types of Parquet say
-        use_dictionary=[name for name in columns if name not in encodings],
-        column_encoding=encodings,
-    ) as writer:
-        writer.write_table(whole)
-        writer.add_key_value_metadata(metadata_of(record))
-    return buffer.getvalue()
-
-
-def _encodings(width: int) -> dict[str, str]:
-    """The smallest of Parquet's encodings, column by column (all others: a dictionary): docs/decisions/runs.md."""
-    found = dict.fromkeys(("bucket", "error_sum", *BITS), "DELTA_BINARY_PACKED")
-    if width == 64:
-        found |= dict.fromkeys(WITNESS, "BYTE_STREAM_SPLIT")
-    if width > 16:  # 16 bits have one input in a bucket: all counts are 0 or 1
-        counts = ("n", "correct", "faithful", *(f"hist_{k:02d}" for k in range(6)))
-        found |= dict.fromkeys(counts, "BYTE_STREAM_SPLIT")
-    return found | {"max_error": "BYTE_STREAM_SPLIT", "bits_hash": "PLAIN"}
-
-
-def metadata_of(record: Record) -> dict[str, str]:
-    """What a Parquet file says of the result that it belongs to."""
-    facts = {"schema": SCHEMA, **{name: getattr(record, name) for name in IDENTITY}}
-    return {"gelu_verify": json.dumps(facts)}
-
-
-def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """The rows of a Parquet file, all columns or those named."""
-    return arrow_table(content, columns).to_pandas()
-
-
-def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """The same, as Arrow has it; ResultsError when it is no such Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ResultsError(f"buckets are not a Parquet file: {(str(error).splitlines() or [''])[0]}") from error
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -270,7 +210,7 @@ class Run:
         return frame_of(self.buckets(index), columns)
 
     def buckets(self, index: int) -> bytes:
-        """The Parquet file of one result; ResultsError when missing, or damaged."""
+        """The bucket file of one result; ResultsError when missing, or damaged."""
         record = self.results[index]
         if record.buckets is None:
             raise ResultsError(f"{self.path} holds no buckets of {record.key}: {record.failure}")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ResultsError
 from ..records.result import Record
 from ..records.serialize import record_from_json, to_json
-from ..runs.store import frame_of
+from ..runs.bucket_files import frame_of
 from .clients import CLIENT
 from .problems import Problem, problem_of
 from .settings import ServiceLimits

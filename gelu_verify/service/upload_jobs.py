@@ -16,7 +16,7 @@ from ..inputs.plans import Plan, make_plan
 from ..records.schema import SCHEMA
 from ..records.serialize import to_json
 from ..report.verdicts import headline
-from ..runs.store import parquet_of
+from ..runs.bucket_files import parquet_of
 from ..targets.base import Target
 from ..work.observer import Observer
 from .bodies import Body

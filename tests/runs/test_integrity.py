@@ -31,8 +31,9 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Throughput
 from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
 from gelu_verify.runs import committed
+from gelu_verify.runs.bucket_files import IDENTITY
 from gelu_verify.runs.integrity import verified
-from gelu_verify.runs.store import IDENTITY, read_run, sealed, write_run
+from gelu_verify.runs.store import read_run, sealed, write_run
 
 RUNS = TESTS / "data"
 OLD = [RUNS / "one_size", *(RUNS / "stores" / "version-1" / "runs").iterdir()]
