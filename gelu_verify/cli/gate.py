@@ -43,19 +43,22 @@ _NO_PROJECT = "no project is here (`gelu-verify init --target TARGET` makes one"
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Default: every dtype that the target takes.")
 @takes_target()
 def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], **calling: Any) -> None:
-    """Write a commented configuration of a project whose kernels are gated.
+    """Write a commented configuration of a project whose kernels are gated, or add targets to it.
 
-    It goes to the pyproject.toml of this folder, where there is one, and else to gelu-verify.toml. `gelu-verify
-    budget` measures then and writes the budgets, and `gelu-verify gate` checks against them.
+    It goes to the pyproject.toml of this folder, where there is one, and else to gelu-verify.toml. Where there is a
+    configuration, the targets that it does not have are added at its end. Each target is called in each dtype: those
+    that it does not return are left out. `gelu-verify budget` measures then and writes the budgets, and `gelu-verify
+    gate` checks against them.
     """
     from ..gate.starter import start
 
     with naming_options():
-        file, found = start(Path.cwd(), targets, functions, dtypes, **calling)
-    for label in found:
-        say(f"found: {label}")
-    say(f"written: {file}")
-    say("next: gelu-verify budget, which measures and writes the budgets; commit both files")
+        started = start(Path.cwd(), targets, functions, dtypes, **calling)
+    for line in started.lines:
+        say(line)
+    if started.has_written:
+        say(f"written: {_shown(started.file)}")
+        say("next: gelu-verify budget, which measures and writes the budgets; commit both files")
 
 
 @click.command()
