@@ -79,7 +79,7 @@ def _encodings(width: int) -> dict[str, str]:
 def _archive_of(table: Table, record: Record) -> bytes:
     buffer = io.BytesIO()
     facts = np.frombuffer(metadata_of(record)[_FACTS].encode(), np.uint8)
-    np.savez_compressed(buffer, **{_FACTS: facts}, **_columns(table))
+    np.savez_compressed(buffer, **{_FACTS: facts, **_columns(table)})  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
