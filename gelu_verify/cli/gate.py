@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..ci.recipes import RECIPES, write_recipe
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .options import MIN_GRADES, SEED, WORKERS, naming_options, takes_target
@@ -33,19 +34,38 @@ NO_PROJECT = "no project is here (`gelu-verify init --target TARGET` makes one"
 
 
 @click.command()
-@click.option("--target", "targets", multiple=True, required=True, metavar="TARGET",
+@click.option("--target", "targets", multiple=True, metavar="TARGET",
               help="What to gate, as `gelu-verify run` takes it; may be repeated.")  # fmt: skip
 @click.option("--function", "functions", multiple=True, metavar="F", help="Default: what the name of the target says.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Default: every dtype that the target takes.")
+@click.option("--ci", "systems", type=click.Choice(tuple(RECIPES)), multiple=True,
+              help="Write the file by which this runs the gate, too; may be repeated.")  # fmt: skip
 @takes_target()
-def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], **calling: Any) -> None:
+def init(
+    targets: tuple[str, ...],
+    functions: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    systems: tuple[str, ...],
+    **calling: Any,
+) -> None:
     """Write a commented configuration of a project whose kernels are gated, or add targets to it.
 
     It goes to the pyproject.toml of this folder, where there is one, and else to gelu-verify.toml. Where there is a
     configuration, the targets that it does not have are added at its end. Each target is called in each dtype: those
     that it does not return are left out. `gelu-verify budget` measures then and writes the budgets, and `gelu-verify
-    gate` checks against them.
+    gate` checks against them. --ci writes files that run it as they are (docs/ci.md); one that is there is left as it
+    is, and what to add to it is printed.
     """
+    if not targets and not systems:
+        raise UsageError("nothing is asked for (accepted: --target TARGET, --ci SYSTEM)")
+    if targets:
+        _start(targets, functions, dtypes, calling)
+    for system in systems:
+        for line in write_recipe(Path.cwd(), RECIPES[system]):
+            say(line)
+
+
+def _start(targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], calling: Mapping[str, Any]) -> None:
     from ..gate.starter import start
 
     with naming_options():

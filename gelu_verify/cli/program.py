@@ -21,7 +21,7 @@ USAGE = 2
 MISSING = 3
 INTERRUPTED = 130  # 128 + SIGINT
 BROKEN_PIPE = 141  # 128 + SIGPIPE
-NOT_FOR_GATES = ("jinja2", "pandas", "pyarrow")  # what a test environment may leave out (docs/ci.md)
+NOT_FOR_GATES = ("pandas", "pyarrow")  # what a test environment may leave out (docs/ci.md)
 
 
 def exit_code(error: GeluVerifyError) -> int:

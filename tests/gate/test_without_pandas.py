@@ -1,4 +1,4 @@
-"""Gates and tests where neither pandas nor pyarrow is installed, nor Jinja2: NumPy and JSON suffice."""
+"""Gates and tests where neither pandas nor pyarrow is installed: NumPy and JSON suffice."""
 
 import os
 import re
