@@ -45,7 +45,8 @@ jobs:
       - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065 # v5.6.0
         with:
           python-version: "3.13"
-      - run: pip install gelu-verify  # and what your kernels import
+      # add what your kernels import
+      - run: pip install gelu-verify
       - run: gelu-verify gate --junit gate.xml --sarif gate.sarif
       - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2
         if: always()
@@ -62,7 +63,8 @@ gelu-verify-gate:
   variables:
     GIT_DEPTH: 0  # {HISTORY}
   script:
-    - pip install gelu-verify  # and what your kernels import
+    # add what your kernels import
+    - pip install gelu-verify
     - gelu-verify gate --junit gate.xml
   artifacts:
     when: always
@@ -78,7 +80,7 @@ env_list = gate
 
 [testenv:gate]
 skip_install = true
-# and what your kernels import
+# add what your kernels import
 deps = gelu-verify
 commands = gelu-verify gate {posargs}
 # CC: the compiler; the others: where GitHub and GitLab want to be told
@@ -101,7 +103,7 @@ pass_env =
         name: gelu-verify gate
         entry: gelu-verify gate
         language: python
-        additional_dependencies: [gelu-verify]  # and what your kernels import
+        additional_dependencies: [gelu-verify]  # add what your kernels import
         files: \.(c|cc|cpp|cu|cuh|h|hpp|py)$|(^|/)(gelu-budgets|gelu-verify|pyproject)\.toml$
         pass_filenames: false
 """,
