@@ -157,7 +157,8 @@ def _resolve(file: Path, project: Project | None, workers: int | None) -> None:
             source = _measured_now(project, workers, found.budgets, keys, measuring)
             made = make_budgets(source.records, source.machine, source.date, project.reason)
             if not _have_reasons(made, source.records, project):
-                raise UsageError("checks fail without a reason; nothing was written")
+                warn("error: checks fail without a reason; nothing was written")
+                raise click.exceptions.Exit(OVER_BUDGET)
         if missing := set(found.undecided).difference(made.keys):
             raise MissingMeasurement(f"{min(missing)} was changed on both branches, and could not be measured")
         rows |= made.rows

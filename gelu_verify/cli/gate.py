@@ -207,7 +207,8 @@ def tell_of_reasons_to_write(project: Project) -> None:
     from ..gate.reasons import TODO, to_write
 
     if checks := to_write(project):
-        say(f"note  {len(checks)} reasons are to be written ({TODO} in {shown(project.file)}): {', '.join(checks)}")
+        many = "reason" if len(checks) == 1 else "reasons"
+        say(f"note  {len(checks)} {many} still {TODO} in {shown(project.file)}: {', '.join(checks)}")
 
 
 def shown(file: Path) -> Path:

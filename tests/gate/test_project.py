@@ -210,7 +210,7 @@ def test_what_fails_already_is_accepted_until_somebody_says_why(project):
     file, budgets = project / "gelu-verify.toml", project / "gelu-budgets.toml"
     file.write_text(file.read_text() + "# mine\n[accept] # why\nlane = 'x'\n")
     code, said = call("budget", "--accept-existing")
-    note = "note  1 reasons are to be written (TODO in gelu-verify.toml): tail_zero\n"
+    note = "note  1 reason still TODO in gelu-verify.toml: tail_zero\n"
     assert (code, note in said, (project / "reports").exists()) == (0, True, False), said
     assert '# mine\n[accept] # why\ntail_zero = "TODO 20' in file.read_text()
     assert call("gate") == (0, note + WITHIN)
