@@ -116,7 +116,7 @@ def _dtypes(request: Request, started: Started) -> tuple[str, ...]:
 def _why_not(job: Job) -> str:
     """How a call in a dtype fails; empty where it returns what it should."""
     try:
-        job.target.evaluate(job.plan.dtype, ordinary_numbers(job.plan.dtype))
+        job.target.evaluate_in_calls(job.plan.dtype, ordinary_numbers(job.plan.dtype), job.plan.length)
     except TargetFailure as failure:
         return str(failure)
     return ""

@@ -94,6 +94,11 @@ def relu(x):
 
 def silu(x):
     raise ValueError("broken")
+
+
+def gelu(x):
+    assert x.shape == (64,)
+    return x
 """
 
 
@@ -121,6 +126,9 @@ def test_init_names_the_dtypes_that_a_target_returns(tmp_path, monkeypatch):
     assert "left out: ops.py:relu relu float16: ops.py:relu returned float32 where float16 was expected" in said
     (entry,) = read_project(tmp_path / "gelu-verify.toml").entries
     assert entry.request.dtypes == ("float32",)
+    (tmp_path / "gelu-verify.toml").unlink()
+    code, said = call("init", "--target", "ops.py:gelu", "--length", "64")
+    assert (code, said.count("found: ")) == (0, 4), said
     (tmp_path / "gelu-verify.toml").unlink()
     code, said = call("init", "--target", "ops.py:silu")
     assert (code, "broken" in said, (tmp_path / "gelu-verify.toml").exists()) == (2, True, False), said
