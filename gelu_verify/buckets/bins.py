@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..formats import get_format
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FOCUS = (-4, 6)  # binades 2^-4 .. 2^6
 NEAR = (-12, 4)  # binades from 2^-12 up to the focus, where x^2 still counts, and their bins each

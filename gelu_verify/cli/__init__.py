@@ -10,10 +10,11 @@ from .. import __version__
 from .ask import ask
 from .attribute import attribute
 from .bench import bench
+from .budget import budget
 from .compare import compare
 from .export import export
 from .facts import facts
-from .gate import budget, gate, init
+from .gate import gate, init
 from .hardest import hardest
 from .keep import keep
 from .listing import list_command

@@ -21,6 +21,7 @@ USAGE = 2
 MISSING = 3
 INTERRUPTED = 130  # 128 + SIGINT
 BROKEN_PIPE = 141  # 128 + SIGPIPE
+NOT_FOR_GATES = ("pandas", "pyarrow")  # what a test environment may leave out (docs/ci.md)
 
 
 def exit_code(error: GeluVerifyError) -> int:
@@ -75,6 +76,11 @@ class Program(click.Group):
         except GeluVerifyError as error:
             warn(f"error: {error}")
             return exit_code(error)
+        except ModuleNotFoundError as error:
+            if error.name not in NOT_FOR_GATES:
+                raise
+            warn(f"error: {error.name} is not installed, which this command needs: `pip install {error.name}`")
+            return MISSING
         except KeyboardInterrupt:
             warn("interrupted; no file is left half written")
             return INTERRUPTED

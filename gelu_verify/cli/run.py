@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from .options import (
     takes_target,
     with_parameters,
 )
-from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
+from .program import MISSING, NOT_FOR_GATES, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..ci.cases import Case
@@ -193,7 +194,12 @@ def write_all(run: Run) -> None:
     from ..report import write_report
 
     with in_use(run.path):
-        write_report([run], run.path, _report_faults)
+        try:
+            write_report([run], run.path, _report_faults)
+        except ModuleNotFoundError as missing:
+            if missing.name not in NOT_FOR_GATES:
+                raise
+            warn(f"no report is written: {missing.name} is not installed")
     for fault in _report_faults:
         warn(fault)
 
@@ -267,9 +273,10 @@ def load_report() -> None:
     """What printing and reporting need."""
     for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.cases"):
         import_module(module)
-    from ..report.page import template
+    with suppress(ModuleNotFoundError):  # then none is written
+        from ..report.page import template
 
-    template()
+        template()
 
 
 def _commit(measured: Run, root: Path) -> None:

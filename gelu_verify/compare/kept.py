@@ -13,7 +13,7 @@ from ..formats import Format, get_format
 from ..functions.regions import INTERVALS, interval_edges
 from ..judge.rules import KNOWN_TO, RELATIVE, SMALL
 from ..judge.sides import Bits, ChangeWitness, IntervalChange, KeptChanges, Shown
-from ..runs.bucket_files import arrow_table
+from ..runs.bucket_files import read_columns
 from ..runs.committed import folded
 from ..runs.integrity import HISTOGRAM
 from ..runs.store import Run
@@ -53,9 +53,8 @@ def _columns(run: Run, index: int, as_folded: bool) -> Columns:
     if as_folded and "recorded" not in run.manifest:
         table = folded(run.table(index), run.results[index].dtype)
         return {name: table[name].to_numpy() for name in table}
-    table = arrow_table(run.buckets(index))
-    names = [name for name in ("bucket", *_WHOLE, *_WITNESS, *HISTOGRAM) if name in table.column_names]
-    return {name: table.column(name).to_numpy() for name in names}
+    columns = read_columns(run.buckets(index))
+    return {name: columns[name] for name in ("bucket", *_WHOLE, *_WITNESS, *HISTOGRAM) if name in columns}
 
 
 def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out: int) -> KeptChanges:

@@ -28,7 +28,7 @@ from ..records.claims import grade_text
 from ..records.grades import graded
 from ..records.measures import measured
 from ..records.result import Record
-from ..runs.bucket_files import arrow_table
+from ..runs.bucket_files import read_columns
 from ..runs.integrity import COUNTED, table_of
 from ..runs.store import Run
 from .comparison import BothTried
@@ -53,7 +53,7 @@ def tried_by_both(old: tuple[Run, int], new: tuple[Run, int]) -> TriedByBoth | N
     records = [run.results[index] for run, index in (old, new)]
     if not _have_one_plan(*records) or any("recorded" in run.manifest for run, _ in (old, new)):
         return None
-    sides = [_columns(*each) for each in (old, new)]
+    sides = [read_columns(run.buckets(index)) for run, index in (old, new)]
     rows = _common(records, sides)
     if not len(rows[0]):
         return None
@@ -79,11 +79,6 @@ def _have_one_plan(old: Record, new: Record) -> bool:
     )
     more = any(each.coverage is not None and each.coverage.buckets for each in (old, new))
     return named and usable and more and get_format(old.dtype).width > 16
-
-
-def _columns(run: Run, index: int) -> dict[str, np.ndarray]:
-    table = arrow_table(run.buckets(index))
-    return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
 # ---- which buckets ---------------------------------------------------------------------------------

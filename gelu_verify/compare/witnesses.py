@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..formats import get_format
 from ..judge.changes import Verdict
 from ..judge.sides import Change, ChangeWitness
-from ..runs.bucket_files import arrow_table
+from ..runs.bucket_files import read_columns
 from ..runs.store import Run
 from .comparison import Comparison, ResultComparison
 
@@ -56,7 +56,7 @@ def outputs_of(run: Run, inputs: Iterable[str]) -> Outputs:
     """The outputs of a run of few inputs: of each bucket that has one."""
     if run.results[0].buckets is None:
         return {}
-    fmt, table = get_format(run.results[0].dtype), arrow_table(run.buckets(0))
-    columns = [table.column(name).to_pylist() for name in ("n", "max_error_x", "max_error_got")]
+    fmt, table = get_format(run.results[0].dtype), read_columns(run.buckets(0))
+    columns = [table[name].tolist() for name in ("n", "max_error_x", "max_error_got")]
     kept = {fmt.bits_text(x): fmt.bits_text(got) for n, x, got in zip(*columns, strict=True) if n == 1}
     return {x: kept[x] for x in inputs if x in kept}

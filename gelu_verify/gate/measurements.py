@@ -15,7 +15,7 @@ from ..machine import machine
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN, Job, Selector, find_jobs, selecting
 from ..measure.request import Request
 from ..measure.run import measured
-from ..records.result import Grade, Origin, Record
+from ..records.result import Grade, Origin, Record, Result
 from ..records.schema import check_measured
 from ..runs.committed import committed_results, current_versions, stale_reason
 from ..runs.integrity import verified
@@ -49,6 +49,7 @@ def measure_budgeted(
     seed: int | None = None,
     selection: Selection = ALL_ROWS,
     making: bool = False,
+    keep: Callable[[Result], object] = lambda result: None,
 ) -> Measurements:
     """What the project names, has a budget, or is of a family that is required, as far as it is here.
 
@@ -56,7 +57,8 @@ def measure_budgeted(
     the same inputs: where the outputs are the same, so are these. `making`: budgets are made, with the buckets of those
     `before`; what has none there gets the time that it gets in a run. `demand`: a grade that all shall
     have; where it, or that of the project, speaks of all inputs, all of float32 are tried. Where budgets are made, they
-    are, too, of what is fast enough for that. `seed`: of all instead. `selection`: only these.
+    are, too, of what is fast enough for that. `seed`: of all instead. `selection`: only these. `keep`: is
+    given each result.
     """
     rows = before or budgets
     buckets_of = {key: row.buckets for key in rows.keys for row in rows.of(key)}
@@ -67,17 +69,18 @@ def measure_budgeted(
     found: dict[str, Record] = {}
     absent: dict[str, str] = {}
 
-    def measure(request: Request, keep: Callable[[str], bool] = lambda key: True) -> None:
+    def measure(request: Request, meant: Callable[[str], bool] = lambda key: True) -> None:
         request = replace(request, plan_of=plan_of, workers=workers, buckets_of=buckets_of)
         request = replace(request, demand=demand or request.demand, hard_cases=project.cases if project else {})
         request = request if seed is None else replace(request, seed=seed)
         request = replace(request, budget=None if request.demands_all else budget, all_s=all_s)
         request = replace(request, targets=tuple(name for name in request.targets if selection.may_have(str(name))))
         with selecting(request, observer) as select:
-            jobs = _here(request, select, lambda target, key: wanted(key) and keep(key), absent, survived)
+            jobs = _here(request, select, lambda target, key: wanted(key) and meant(key), absent, survived)
             for result in measured(jobs, request, observer):
                 check_measured(result.record, result.table is not None)
                 found[result.record.key] = result.record
+                keep(result)
 
     def wanted(key: str) -> bool:
         return key not in found and selection.has(key)
@@ -139,11 +142,11 @@ def stored_measurements(
     """
     keys = set(budgets.keys)
     meant = (record for record in dated_results(run) if selection.has(record.key))
-    records = [_fresh(record, project) if record.key in keys else record for record in meant]
+    records = [fresh(record, project) if record.key in keys else record for record in meant]
     return Measurements(records, run.manifest["machine"])
 
 
-def _fresh(record: Record, project: Project | None) -> Record:
+def fresh(record: Record, project: Project | None) -> Record:
     """The record, stale unless its source is what it was."""
     if record.family == "callable":
         ours: Collection[str] = _sources_now(record, project)

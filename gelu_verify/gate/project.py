@@ -152,6 +152,11 @@ def read_project(file: Path) -> Project | None:
     return None if table is None else _project_of(file, table)
 
 
+def project_in(file: Path, text: str) -> Project:
+    """The project that a file would describe with this text; UsageError as `read_project` has it."""
+    return _project_of(file, _table_in(file, text))
+
+
 def _described(start: Path) -> tuple[Path, Any] | None:
     """The nearest file with such a table, and that."""
     for folder in (start, *start.parents):
@@ -166,9 +171,16 @@ def _described(start: Path) -> tuple[Path, Any] | None:
 def _table(file: Path) -> Any:
     """What a file says of a project; None where it says nothing."""
     try:
-        document: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+        return _table_in(file, file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not TOML: {error}") from error
+
+
+def _table_in(file: Path, text: str) -> Any:
+    try:
+        document: Any = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is not TOML: {str(error).splitlines()[0]}") from error
     return document.get("tool", {}).get(TABLE) if file.name == "pyproject.toml" else document

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..atomic_files import replace_file
 from ..calling import OPTIONS, Option
-from ..errors import ResultsError, UsageError
-from ..measure.jobs import find_jobs, selecting
+from ..errors import ResultsError, TargetFailure, UsageError
+from ..measure.jobs import Job, find_jobs, selecting
 from ..measure.request import Request
 from ..targets.kinds import kind_of
-from .project import BUDGETS, NAMES, TABLE, read_project
+from ..targets.probing import ordinary_numbers
+from .project import BUDGETS, NAMES, TABLE, Project, project_in, read_project
 
 _START = """\
 # Accuracy gate of this project: `gelu-verify budget` measures and writes {budgets}, `gelu-verify gate` checks
@@ -38,40 +40,111 @@ budgets = {budgets_text}
 """
 
 
+@dataclass
+class Started:
+    """What `start` did: the file, a line for each thing that it found, and whether it wrote anything."""
+
+    file: Path
+    lines: list[str] = field(default_factory=list)
+    has_written: bool = False
+
+
 def start(
     folder: Path, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], **calling: Any
-) -> tuple[Path, list[str]]:
-    """Write the configuration of a project into a folder; its file, and what the targets are.
+) -> Started:
+    """Write the configuration of a project into a folder, or add the targets that the one there does not have.
+
+    Each target is called in each dtype that it may take; one in which it does not return that dtype is left out.
 
     Raises
     ------
-    UsageError : there is a configuration already; a target cannot be found, or does not compute what is asked for
+    UsageError : a target cannot be found, or does not compute what is asked for
     MissingMeasurement : what a target needs is not here
     ResultsError : the file cannot be written
     """
-    for name in NAMES:
-        if (folder / name).is_file() and read_project(folder / name) is not None:
-            raise UsageError(f"{folder / name} has a configuration already: edit that")
     request = Request(targets=tuple(targets), functions=tuple(functions), dtypes=tuple(dtypes), **calling)
-    with selecting(request) as select:
-        found = [job.label for job in find_jobs(request, select).jobs]
-    file = folder / "pyproject.toml"
-    if file.is_file():
-        before = file.read_text(encoding="utf-8").rstrip() + "\n\n"
-        text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", request)
+    project = _project_in(folder)
+    started = Started(project.file if project else folder / NAMES[0])
+    there = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
+    started.lines += [f"is there already: {name}" for name in targets if name in there]
+    request = replace(request, targets=tuple(name for name in targets if name not in there))
+    if not request.targets:
+        return started
+    own_dtypes = {name: _dtypes(replace(request, targets=(name,)), started) for name in map(str, request.targets)}
+    pyproject = folder / "pyproject.toml"
+    if project:
+        before, prefix = started.file.read_text(encoding="utf-8"), project.table
+        text = before.rstrip() + "\n" + _added(prefix, request, own_dtypes)
+    elif pyproject.is_file():
+        started.file = pyproject
+        before = pyproject.read_text(encoding="utf-8").rstrip() + "\n\n"
+        text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", request, own_dtypes)
     else:
-        file, text = folder / NAMES[0], _text("", "", request)
+        text = _text("", "", request, own_dtypes)
+    project_in(started.file, text)
     try:
-        replace_file(file, text.encode())
+        replace_file(started.file, text.encode())
     except OSError as error:
-        raise ResultsError(f"cannot write {file}: {error.strerror}") from error
-    return file, found
+        raise ResultsError(f"cannot write {started.file}: {error.strerror}") from error
+    started.has_written = True
+    return started
 
 
-def _text(prefix: str, table: str, request: Request) -> str:
-    said = {each: f"{name} = {_toml(value)}\n" for name, each in OPTIONS.items()
+def _project_in(folder: Path) -> Project | None:
+    """The project that a file of this very folder describes."""
+    files = (folder / name for name in NAMES)
+    return next(filter(None, (read_project(file) for file in files if file.is_file())), None)
+
+
+def _dtypes(request: Request, started: Started) -> tuple[str, ...]:
+    """The dtypes that a target returns, where these are not all that it takes; adds what was found of it.
+
+    Of the name of a library nothing is called: it was, when its implementations were looked for.
+    """
+    (name,) = map(str, request.targets)
+    with selecting(request) as select:
+        jobs = find_jobs(request, select).jobs
+        wrong = {job.key: _why_not(job) for job in jobs} if kind_of(name) else {}
+    works = [job for job in jobs if not wrong.get(job.key)]
+    if not works:
+        raise UsageError(f"{name} cannot be called: {wrong[jobs[0].key]}")
+    started.lines += [f"found: {job.label}" for job in works]
+    started.lines += [f"left out: {job.label}: {wrong[job.key]}" for job in jobs if job not in works]
+    return tuple(dict.fromkeys(job.plan.dtype for job in works)) if len(works) < len(jobs) else ()
+
+
+def _why_not(job: Job) -> str:
+    """How a call in a dtype fails; empty where it returns what it should."""
+    try:
+        job.target.evaluate_in_calls(job.plan.dtype, ordinary_numbers(job.plan.dtype), job.plan.length)
+    except TargetFailure as failure:
+        return str(failure)
+    return ""
+
+
+def _added(prefix: str, request: Request, own_dtypes: Mapping[str, Sequence[str]]) -> str:
+    """Tables for targets that a configuration does not have; whatever stands in that stays as it is."""
+    functions = f"functions = [{_list(request.functions)}]\n" if request.functions else ""
+    said = _said(request)
+    return "".join(
+        f"\n[[{prefix}target]]\nname = {_toml(name)}\n{functions}"
+        + (f"dtypes = [{_list(own or request.dtypes)}]\n" if own or request.dtypes else "")
+        + _of_code(name, said, shared=True)
+        for name, own in own_dtypes.items()
+    )
+
+
+def _said(request: Request) -> dict[Option, str]:
+    """The lines of the options that are given."""
+    return {each: f"{name} = {_toml(value)}\n" for name, each in OPTIONS.items()
             if each.is_said(value := getattr(request, name))}  # fmt: skip
-    of_code = {name: _of_code(name, said) for name in map(str, request.targets)}
+
+
+def _text(prefix: str, table: str, request: Request, own_dtypes: Mapping[str, Sequence[str]]) -> str:
+    said = _said(request)
+    of_code = {
+        name: (f"dtypes = [{_list(own)}]\n" if own else "") + _of_code(name, said) for name, own in own_dtypes.items()
+    }
     return _START.format(
         table=table.rstrip("\n"),
         targets=_list(name for name, text in of_code.items() if not text),
@@ -86,10 +159,14 @@ def _text(prefix: str, table: str, request: Request) -> str:
     )
 
 
-def _of_code(target: str, said: Mapping[Option, str]) -> str:
-    """The lines that are for this target."""
+def _of_code(target: str, said: Mapping[Option, str], shared: bool = False) -> str:
+    """The lines that are for this target; `shared`: with those that can stand above, for all."""
     kind = kind_of(target)
-    return "".join(text for option, text in said.items() if option.taken != "any" and kind and kind.takes(option))
+    return "".join(
+        text
+        for option, text in said.items()
+        if (shared if option.taken == "any" else kind is not None and kind.takes(option))
+    )
 
 
 def _toml(value: Any) -> str:

@@ -360,7 +360,9 @@ class Record:
         metadata=about("of an exhaustive float32 sweep: how long it took", null="otherwise", always_since=2),
         default=None,
     )
-    buckets: Annotated[str, Matching(r"buckets/[0-9]{3,8}\.parquet", "buckets/NNN.parquet")] | None = field(
+    buckets: (
+        Annotated[str, Matching(r"buckets/[0-9]{3,8}\.(parquet|npz)", "buckets/NNN.parquet or buckets/NNN.npz")] | None
+    ) = field(
         metadata=about("file of the error per bucket of x, relative to the run", null="where there are no measures"),
         default=None,
     )

@@ -28,7 +28,7 @@ _LEVEL = 9  # of zstd: Parquet files are compressed already, manifests are not
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error)
 _MEMBER = re.compile(
-    rf"(?!{LATEST}/)(?P<run>[A-Za-z0-9][\w.-]{{0,200}})/(?P<file>manifest\.json|buckets/\d{{3,8}}\.parquet)"
+    rf"(?!{LATEST}/)(?P<run>[A-Za-z0-9][\w.-]{{0,200}})/(?P<file>manifest\.json|buckets/\d{{3,8}}\.(?:parquet|npz))"
 )
 
 

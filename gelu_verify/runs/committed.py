@@ -165,10 +165,11 @@ def _newest_first(root: Path | None, matrix: bool) -> list[Run]:
     return sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name), reverse=True)
 
 
-def committed_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
+def committed_results(asked: Iterable[str], root: Path | None = None) -> list[Record]:
     """What is committed of those families."""
-    asked = set(families)
-    return [record for run in committed_runs(root) for record in run.results if record.family in asked]
+    known = set(asked).intersection(families())
+    runs = committed_runs(root) if known else ()
+    return [record for run in runs for record in run.results if record.family in known]
 
 
 def current_versions(asked: Collection[str]) -> dict[str, Collection[str]]:

@@ -22,7 +22,7 @@ from ..work.journals import PREFIX
 from .references import latest
 from .store import LATEST, MANIFEST, read_run
 
-_BUCKETS = re.compile(r"\d{3,8}\.parquet")
+_BUCKETS = re.compile(r"\d{3,8}\.(parquet|npz)")
 
 
 @dataclass(frozen=True)

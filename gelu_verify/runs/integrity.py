@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +29,11 @@ from ..records.measures import MEASURES, intervals, measured
 from ..records.parts import RegionErrors, Severity, Witness
 from ..records.result import Record
 from ..truth.values import judge
-from .bucket_files import IDENTITY, arrow_table
+from .bucket_files import IDENTITY, read_buckets, read_columns
 from .store import Run
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
-FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float"}  # of a committed run
+FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float32"}  # of a committed run
 CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
 LAST_BITS = 2.0**-20  # of an error, relative: as another version of the native code may derive it from outputs alone
 # Checks that fail where one is counted.
@@ -76,9 +73,7 @@ def _graded_again(run: Run, index: int) -> Record:
         name: replace(each, severity=_severity(function, fmt, record, name)) if each.severity else each
         for name, each in record.findings.items()
     }
-    stored = arrow_table(run.buckets(index))
-    columns = {name: stored.column(name).to_numpy() for name in stored.column_names}
-    table = table_of(function, fmt, columns)[0]
+    table = table_of(function, fmt, read_columns(run.buckets(index)))[0]
     return graded(replace(record, findings=findings), table)
 
 
@@ -96,27 +91,24 @@ def _wrong(run: Run, index: int) -> str:
     record, schema, committed = run.results[index], run.manifest["schema"], "recorded" in run.manifest
     fmt, function = get_format(record.dtype), get_function(record.function)
     try:
-        table = arrow_table(run.buckets(index))
+        columns, facts = read_buckets(run.buckets(index))
     except ResultsError as error:
         return str(error)
-    if (schema > 1 or not committed) and (other := _of_another(table, record, schema)):
+    if (schema > 1 or not committed) and (other := _of_another(facts, record, schema)):
         return other
-    found = {field.name: str(field.type) for field in table.schema}
     kinds = FOLDED if committed else _kinds(fmt, schema, "zero_sign" not in record.lacking)
-    nulls = [name for name in table.column_names if table.column(name).null_count]
-    if found != kinds or set(nulls) - ({"max_error"} if committed else set()):  # pandas stores NaN as null
+    if {name: str(column.dtype) for name, column in columns.items()} != kinds:
         return f"the buckets have not the columns of schema {schema}"
-    columns = {name: table.column(name).to_numpy() for name in kinds}
-    if not table.num_rows or (np.diff(columns["bucket"].astype(np.int64)) <= 0).any():
+    if not len(columns["bucket"]) or (np.diff(columns["bucket"].astype(np.int64)) <= 0).any():
         return "the buckets do not ascend"
     rules = _folded_rules(fmt, record, columns) if committed else _rules(function, fmt, record, columns)
     return next((line for line, is_wrong in rules if is_wrong), "")
 
 
-def _of_another(table: pa.Table, record: Record, schema: int) -> str:
+def _of_another(said: bytes, record: Record, schema: int) -> str:
     """Whether the file says that it belongs to another result."""
     try:
-        facts = json.loads((table.schema.metadata or {})[b"gelu_verify"])
+        facts = json.loads(said)
         differs = [name for name in IDENTITY if facts[name] != getattr(record, name)]
         differs += ["schema"] * (facts["schema"] != schema)
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -131,7 +123,7 @@ def _kinds(fmt: Format, schema: int, counts_zeros: bool) -> dict[str, str]:
     lacking = {*([] if schema > 1 else ["bits_hash"]), *([] if counts_zeros else ["zero_sign"])}
     kinds = {"bucket": "uint16"}
     kinds |= {name: np.dtype(kind).name for name, kind in SUMS.items() if name not in lacking}
-    kinds |= {"max_error": "double", **dict.fromkeys(BITS, fmt.uint.name)}
+    kinds |= {"max_error": "float64", **dict.fromkeys(BITS, fmt.uint.name)}
     return kinds | dict.fromkeys((*NEAREST, *HISTOGRAM), "uint32")
 
 

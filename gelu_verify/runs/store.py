@@ -1,4 +1,4 @@
-"""The stored run: a directory of `manifest.json` and one Parquet file of buckets per result.
+"""The stored run: a directory of `manifest.json` and one file of buckets per result (`bucket_files.py`).
 
 A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
 goes wrong, no partial run stands under a final name and no earlier run is touched.
@@ -25,7 +25,7 @@ from ..errors import ResultsError, cannot
 from ..records.result import Record, Result
 from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
-from .bucket_files import frame_of, parquet_of
+from .bucket_files import buckets_file, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +77,8 @@ class RunWriter:
         check_measured(result.record, result.table is not None)
         record = record_from_json(_as_text(to_json(result.record)))
         if result.table is not None:
-            name = f"buckets/{len(self._records):03d}.parquet"
-            content = parquet_of(result.table, record)
+            suffix, content = buckets_file(result.table, record)
+            name = f"buckets/{len(self._records):03d}{suffix}"
             with _writing(self._out or self._root):
                 write_file(self._work / name, content)
             record = replace(record, buckets=name, sha256=hashlib.sha256(content).hexdigest())
@@ -210,7 +210,7 @@ class Run:
         return frame_of(self.buckets(index), columns)
 
     def buckets(self, index: int) -> bytes:
-        """The Parquet file of one result; ResultsError when missing, or damaged."""
+        """The bucket file of one result; ResultsError when missing, or damaged."""
         record = self.results[index]
         if record.buckets is None:
             raise ResultsError(f"{self.path} holds no buckets of {record.key}: {record.failure}")

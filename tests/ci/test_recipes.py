@@ -1,5 +1,6 @@
 """The recipes of docs/ci.md are files of examples/project, which works where it is copied to, as a stranger's would."""
 
+import configparser
 import os
 import re
 import shutil
@@ -12,19 +13,14 @@ import requiring
 from click.testing import CliRunner
 from repository import ROOT
 
+from gelu_verify.ci.recipes import RECIPES
 from gelu_verify.cli import main
 
 PROJECT = ROOT / "examples" / "project"
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-RECIPES = re.findall(r"^## (.+)\n\n```\w+\n((?:.*\n)+?)```", PAGE, re.MULTILINE)
-FILES = {
-    "tox": "tox.ini",
-    "pytest": "tests/test_gelu.py",
-    "GitHub Actions": ".github/workflows/accuracy.yml",
-    "GitLab CI": ".gitlab-ci.yml",
-    "pre-commit": ".pre-commit-config.yaml",
-}
-WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), PROJECT / FILES["GitHub Actions"]]
+PRINTED = re.findall(r"^## (.+)\n\n```\w+\n((?:.*\n)+?)```", PAGE, re.MULTILINE)
+SYSTEMS = {"tox": "tox", "GitHub Actions": "github", "GitLab CI": "gitlab", "pre-commit": "pre-commit"}  # by title
+WORKFLOWS = [path for folder in (ROOT, PROJECT) for path in sorted((folder / ".github" / "workflows").glob("*.yml"))]
 
 
 @pytest.fixture
@@ -38,10 +34,39 @@ def copied(place):
     return shutil.copytree(PROJECT, place, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
 
 
-def test_every_recipe_is_a_part_of_the_file_that_is_tested():
-    assert {title for title, _ in RECIPES} == set(FILES)
-    for title, recipe in RECIPES:
-        assert recipe in (PROJECT / FILES[title]).read_text(encoding="utf-8")
+def test_the_page_and_the_example_have_what_init_writes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = dict(PRINTED)
+    assert printed.pop("pytest") in (PROJECT / "tests" / "test_gelu.py").read_text(encoding="utf-8")
+    done = CliRunner().invoke(main, ["init", *(f"--ci={name}" for name in RECIPES)])
+    assert (done.exit_code, done.output) == (0, "".join(f"written: {each.file}\n" for each in RECIPES.values()))
+    assert {SYSTEMS[title]: text for title, text in printed.items()} == {
+        name: (tmp_path / each.file).read_text(encoding="utf-8") for name, each in RECIPES.items()
+    }
+    for each in RECIPES.values():
+        assert (PROJECT / each.file).read_text(encoding="utf-8") == each.text
+    done = CliRunner().invoke(main, ["init", "--ci", "tox"])
+    assert (done.exit_code, done.output) == (0, "is there already: tox.ini\n")
+
+
+def test_a_file_that_is_there_stays_and_what_to_add_is_printed(tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "tox.ini").write_text("[tox]\nenv_list = py\n")
+    done = CliRunner().invoke(main, ["init", "--ci", "tox", "--ci", "gitlab"])
+    said, _, rest = done.output.partition("\n")
+    assert (done.exit_code, said) == (0, "tox.ini is there and stays as it is; add this to it:")
+    added, _, rest = rest.partition("written: .gitlab-ci.yml\n")
+    assert rest == f"it is read in {tmp_path}: move it there, and let it run the gate in kernels\n"
+    assert (folder / "tox.ini").read_text() == "[tox]\nenv_list = py\n"
+    ini = configparser.ConfigParser()
+    ini.read_string("[tox]\nenv_list = py\n" + added)
+    assert ini["testenv:gate"]["commands"] == "gelu-verify gate {posargs}"
+    (folder / "tox.ini").write_text("[tox]\nenv_list = py\n" + added)
+    assert CliRunner().invoke(main, ["init", "--ci", "tox"]).output == "is there already: tox.ini\n"
+    assert CliRunner().invoke(main, ["init"]).exit_code == 2
 
 
 def test_the_readme_of_the_example_lists_its_files():
@@ -55,14 +80,11 @@ def test_the_readme_of_the_example_lists_its_files():
 
 
 def test_actions_of_our_workflows_are_pinned_by_commit():
-    used = [
-        line
-        for path in (ROOT / ".github" / "workflows").glob("*.yml")
-        for line in path.read_text().splitlines()
-        if "uses:" in line
-    ]
+    used = [line for path in WORKFLOWS for line in path.read_text().splitlines() if "uses:" in line]
     assert len(used) >= 8
     assert all(re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)+$", line) for line in used)
+    pins = {line.partition("uses: ")[2] for line in used}
+    assert len({pin.partition("@")[0] for pin in pins}) == len(pins), "one commit of each, everywhere"
 
 
 def test_a_change_of_the_kernel_fails_the_gate_and_the_report_says_where(project):
@@ -96,16 +118,14 @@ def run(*command, cwd=None, code=0, **env):
 
 
 def check_tox(project, wheel):
-    """Its environments: green, and red after a change of the kernel."""
-    ini = project / "tox.ini"
-    ini.write_text(ini.read_text().replace("    gelu-verify\n", f"    {wheel}\n"))
-    tox = (sys.executable, "-m", "tox", "run")
-    run(*tox, cwd=project)
+    """As it is written: green, and red after a change of the kernel."""
+    tox, found = (sys.executable, "-m", "tox", "run"), {"PIP_FIND_LINKS": str(wheel.parent)}
+    run(*tox, cwd=project, **found)
     source = project / "src" / "gelu.c"
     source.write_text(source.read_text().replace("0.5f", "0.50001f"))
     summary = project / "summary.md"
     told = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_WORKSPACE": str(project)}
-    said = run(*tox, "-e", "gate", "--", "--junit", "gate.xml", cwd=project, code=1, **told)
+    said = run(*tox, "-e", "gate", "--", "--junit", "gate.xml", cwd=project, code=1, **told, **found)
     assert "::error file=src/gelu.c,line=6," in said
     assert "1 failed" in summary.read_text()
     assert next(ElementTree.parse(project / "gate.xml").iter("failure")) is not None
@@ -113,14 +133,12 @@ def check_tox(project, wheel):
 
 def check_hook(project, wheel, home):
     """The same before a commit."""
-    config = project / ".pre-commit-config.yaml"
-    config.write_text(config.read_text().replace("[gelu-verify]", f'["{wheel}"]'))
     hook = (sys.executable, "-m", "pre_commit")
-    run(*hook, "validate-config", config)
+    run(*hook, "validate-config", ".pre-commit-config.yaml", cwd=project)
     run(*hook, "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
     run("git", "init", "-q", cwd=project)
     run("git", "add", "-A", cwd=project)
-    kept = {"PRE_COMMIT_HOME": str(home)}
+    kept = {"PRE_COMMIT_HOME": str(home), "PIP_FIND_LINKS": str(wheel.parent)}
     assert "Passed" in run(*hook, "run", "--all-files", cwd=project, **kept)
     source = project / "src" / "gelu.c"
     source.write_text(source.read_text().replace("0.5f", "0.50001f"))

@@ -15,7 +15,7 @@ from gelu_verify.formats import buckets, get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.runs.bucket_files import arrow_table
+from gelu_verify.runs.bucket_files import read_columns
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import read_run, write_run
 
@@ -52,8 +52,8 @@ def run_of(tmp_path_factory):
 
 def of_buckets(run):
     """{bucket: number of inputs}."""
-    table = arrow_table(run.buckets(0))
-    return dict(zip(table.column("bucket").to_pylist(), table.column("n").to_pylist(), strict=True))
+    columns = read_columns(run.buckets(0))
+    return dict(zip(columns["bucket"].tolist(), columns["n"].tolist(), strict=True))
 
 
 def only(found):

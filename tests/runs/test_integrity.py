@@ -31,7 +31,7 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Throughput
 from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
 from gelu_verify.runs import committed
-from gelu_verify.runs.bucket_files import IDENTITY, arrow_table
+from gelu_verify.runs.bucket_files import IDENTITY, read_columns
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import read_run, sealed, write_run
 
@@ -294,8 +294,9 @@ def retold(run, index, change, as_it_is=False):
     import hashlib
 
     path = run / f"buckets/{index:03d}.parquet"
-    table = change(pq.read_table(path) if as_it_is else arrow_table(path.read_bytes()))
-    pq.write_table(table, path)
+    stored = pq.read_table(path)
+    whole = pa.table(read_columns(path.read_bytes())).replace_schema_metadata(stored.schema.metadata)
+    pq.write_table(change(stored if as_it_is else whole), path)
     edited(run, put("results", index, "sha256", value=hashlib.sha256(path.read_bytes()).hexdigest()))
 
 

@@ -1,0 +1,173 @@
+"""Gates and tests where neither pandas nor pyarrow is installed: NumPy and JSON suffice."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+import requiring
+from repository import ROOT
+
+from gelu_verify.cli.program import NOT_FOR_GATES
+from gelu_verify.errors import ResultsError
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.sweep import sweep
+from gelu_verify.runs import bucket_files
+from gelu_verify.runs.bucket_files import buckets_file, read_buckets
+
+KERNEL = """\
+#include <math.h>
+#include <stddef.h>
+void silu_f32(const float *x, float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double v = x[i];
+        y[i] = v < -700 ? -0.0f : (float)(v / (1 + exp(-v)));
+    }
+}
+"""
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory):
+    """Calls a Python, from which these modules cannot be imported, in a folder with a kernel; exit code and output."""
+    hidden, project = tmp_path_factory.mktemp("hidden"), tmp_path_factory.mktemp("project")
+    for name in NOT_FOR_GATES:
+        (hidden / f"{name}.py").write_text(f"raise ModuleNotFoundError('hidden', name={name!r})\n")
+    (project / "k.c").write_text(KERNEL)
+
+    def call(*words, code=None):
+        command = [sys.executable, *(("-c", code) if code else ("-m", "gelu_verify", *map(str, words)))]
+        done = subprocess.run(
+            command, cwd=project, env={**os.environ, "PYTHONPATH": str(hidden)}, capture_output=True, text=True
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    call.project = project
+    return call
+
+
+@pytest.fixture(scope="module")
+def gated(without):
+    """The same with a budget, in a repository."""
+    assert without("init", "--target", "k.c:silu_f32")[0] == 0
+    file = without.project / "gelu-verify.toml"
+    file.write_text(file.read_text().replace('plan = "fixed"', 'plan = "landmarks"'))
+    code, said = without("budget")
+    assert (code, "(1 rows)" in said) == (0, True), said
+    git = [requiring.program("git"), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"], ["commit", "-qm", "y", "--allow-empty"]):
+        subprocess.run([*git, *words], cwd=without.project, check=True)
+    return without
+
+
+@needs_compiler
+def test_a_kernel_in_c_is_gated(gated):
+    code, said = gated("gate", "--junit", "gate.xml", "--sarif", "gate.sarif")
+    assert (code, said.startswith("1 of 1 within budget")) == (0, True), said
+    (gated.project / "k.c").write_text(KERNEL.replace("y[i] = v", "y[i] = v == -1 ? -0.25f : v"))
+    code, said = gated("gate")
+    (gated.project / "k.c").write_text(KERNEL)
+    assert (code, "newly fails: f(-1) = -0.25" in said) == (1, True), said
+
+
+@needs_compiler
+def test_the_code_of_a_budget_is_measured(gated):
+    code, said = gated("gate", "--seed", "5")
+    assert (code, "measuring k.c:silu_f32/silu/float32 at the code of its budget" in said) == (0, True), said
+    assert "headroom" not in said
+
+
+@needs_compiler
+def test_a_run_is_stored_and_judged(gated):
+    code, said = gated("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "kept")
+    assert (code, "no report is written: " in said) == (0, True), said
+    code, said = gated("gate", "kept")
+    assert (code, said.startswith("1 of 1 within budget")) == (0, True), said
+    code, said = gated("report", "kept")
+    assert (code, "`pip install pandas`" in said) == (3, True), said
+    (file,) = (gated.project / "kept" / "buckets").iterdir()
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    code, said = gated("gate", "kept")
+    assert (code, "is damaged" in said) == (2, True), said
+
+
+@needs_compiler
+def test_a_run_with_parquet_is_not_believed_without_its_buckets(gated):
+    words = ("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "parquet")
+    subprocess.run([sys.executable, "-m", "gelu_verify", *words], cwd=gated.project, check=True, capture_output=True)
+    code, said = gated("gate", "parquet")
+    assert (code, "pyarrow is not installed" in said) == (3, True), said
+
+
+@needs_compiler
+@pytest.mark.parametrize(("function", "code"), [("silu", 0), ("gelu", 1)])
+def test_an_assertion_holds_or_fails(without, function, code):
+    body = "from gelu_verify.testing import assert_gelu_accurate\ntry: assert_gelu_accurate("
+    body += f"'k.c:silu_f32', '{function}', 'float32', plan='landmarks')\n"
+    done, said = without(code=body + "except AssertionError as error: raise SystemExit(str(error))")
+    assert (done, "is not accurate enough" in said) == (code, code == 1), said
+
+
+@needs_compiler
+def test_a_gate_does_not_load_them_where_they_are(gated):
+    code = "import sys\nfrom gelu_verify.cli import main\ntry: main(['gate'])\nexcept SystemExit as done: print(done)\n"
+    code += f"print('LOADED', *sorted(set(sys.modules) & set({NOT_FOR_GATES!r})))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=gated.project, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["0", "LOADED"], done.stdout + done.stderr
+
+
+def test_the_page_lists_what_a_gate_needs():
+    """All that is installed with gelu-verify, without these."""
+    listed = re.findall(
+        r"pip install --no-deps gelu-verify\n    pip install (.+)\n", (ROOT / "docs" / "ci.md").read_text()
+    )
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[^\w-]", each)[0] for each in declared}
+    assert [set(each.split()) for each in listed] == [names - set(NOT_FOR_GATES)]
+
+
+# ---- the two files -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result():
+    (job,) = find_jobs(Request(targets=("kernels.gelu_erf",), dtypes=("float32",), plan="landmarks")).jobs
+    return sweep(job.target, make_plan("landmarks", "gelu", "float32", 0))
+
+
+@pytest.fixture
+def archive(result):
+    with pytest.MonkeyPatch.context() as hidden:
+        hidden.setitem(sys.modules, "pyarrow", None)
+        suffix, content = buckets_file(result.table, result.record)
+    assert suffix == ".npz"
+    return content
+
+
+def test_both_files_say_the_same(result, archive):
+    suffix, content = buckets_file(result.table, result.record)
+    (columns, facts), (again, facts_again) = read_buckets(content), read_buckets(archive)
+    assert (suffix, facts, list(columns)) == (".parquet", facts_again, list(again))
+    for name, column in columns.items():
+        assert column.dtype == again[name].dtype
+        np.testing.assert_array_equal(column, again[name])
+    assert list(read_buckets(archive, ["n", "bucket"])[0]) == ["bucket", "n"]
+
+
+def test_a_damaged_archive_is_one_clear_error(archive, monkeypatch):
+    monkeypatch.setattr(bucket_files, "_LARGEST", 100)
+    with pytest.raises(ResultsError, match="larger than a column can be"):
+        read_buckets(archive)
+    monkeypatch.undo()
+    for wrong in (archive[:-1], archive[:50], b"PK", archive[:40] + bytes(200) + archive[240:]):
+        with pytest.raises(ResultsError, match="not a NumPy archive"):
+            read_buckets(wrong)
