@@ -21,7 +21,7 @@ from gelu_verify.stochastic.request import TAKEN, MapRequest
 TAKING = ("run", "ask", "search", "attribute", "compare", "init")
 OTHERS = {
     "stochastic": "a random function is called otherwise, as its own arguments say",
-    "trend": "--target is of stored runs",
+    **dict.fromkeys(("trend", "gate", "budget"), "--target is of stored runs, or of rows"),
 }
 SLEEPING = """
 import time

@@ -232,7 +232,7 @@ def note_overflow(text: str, dtype: str, x: str) -> None:
     """A note on stderr where the number that was typed is finite, and infinite or 0 in the dtype."""
     from .program import say
 
-    if x.lstrip("-") in ("inf", "0") and _is_finite_and_not_zero(text):
+    if x.lstrip("-").lower() in ("inf", "nan", "0") and _is_finite_and_not_zero(text):
         beyond = "closer to 0 than" if x.endswith("0") else "beyond"
         say(f"gelu-verify: {text} is {beyond} the numbers of {dtype}: x is {x}", err=True)
 

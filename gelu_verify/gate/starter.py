@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..atomic_files import replace_file
-from ..calling import OPTIONS, Option
+from ..calling import OPTIONS, Calling, Option
 from ..errors import ResultsError, TargetFailure, UsageError
 from ..measure.jobs import Job, find_jobs, selecting
 from ..measure.request import Request
@@ -70,7 +70,7 @@ def start(
     request = replace(request, targets=tuple(name for name in targets if name not in there))
     if not request.targets:
         return started
-    own_dtypes = {name: _dtypes(replace(request, targets=(name,)), started) for name in map(str, request.targets)}
+    own_dtypes = {name: _dtypes(_request_of(name, request), started) for name in map(str, request.targets)}
     pyproject = folder / "pyproject.toml"
     if project:
         before, prefix = started.file.read_text(encoding="utf-8"), project.table
@@ -88,6 +88,13 @@ def start(
         raise ResultsError(f"cannot write {started.file}: {error.strerror}") from error
     started.has_written = True
     return started
+
+
+def _request_of(name: str, request: Request) -> Request:
+    """Of one target, with the options that are for it."""
+    kind, unsaid = kind_of(name), Calling()
+    foreign = [key for key, each in OPTIONS.items() if each.taken != "any" and not (kind and kind.takes(each))]
+    return replace(request, targets=(name,), **{key: getattr(unsaid, key) for key in foreign})
 
 
 def _project_in(folder: Path) -> Project | None:

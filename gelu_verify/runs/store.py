@@ -97,14 +97,16 @@ class RunWriter:
             "absent": dict(absent),
         }
         with _writing(self._out or self._root):
-            write_file(self._work / MANIFEST, sealed(manifest, self._records))
+            content = sealed(manifest, self._records)
+            write_file(self._work / MANIFEST, content)
             for folder in (self._work / "buckets", self._work):
                 flush_folder(folder)
             place = _place(self._work, _names(self._out, self._root, now))
             flush_folder(place.parent)
             if self._out is None:
                 _point_latest(self._root, place.name)
-        return Run(place, _as_text(manifest), self._records)
+        digest = content.rpartition(b'": "')[2][:64].decode()  # as reading the run finds it
+        return Run(place, {**_as_text(manifest), "content_sha256": digest}, self._records)
 
 
 def _as_text(document: dict[str, Any]) -> dict[str, Any]:
