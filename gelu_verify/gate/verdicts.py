@@ -155,7 +155,7 @@ def judged(
 def _with_command(found: RowVerdict, budgets: Budgets, cases: HardCases) -> RowVerdict:
     """The result, and by which command every plan takes the inputs that show it, where that of the row does not."""
     row = next(iter(budgets.of(found.key)), None)
-    if row is None or found.record is None or not found.inputs:
+    if row is None or found.record is None or not found.inputs or row.bound == "=":
         return found
     command = keep_command(found.record, found.inputs, row.plan, row.seed, cases)
     note = f"to try it in every later run: {command}"
