@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from ..formats import DTYPES
-from ..show.chart import Axis, Chart, Curve, Mark, decades
+from ..show.chart import Axis, Chart, Curve, Mark, Outline, decades
 from ..study.comparisons import UnitComparison
 from ..study.study import Study
 from ..study.units import FUNCTIONS
 
 ROW, NAMES = 15, 228  # height of a row; width of its name
 _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
-_KEY = [Curve(label=name, colour=place, kind="dots") for place, name in enumerate(DTYPES)]
+_OUTLINES: dict[str, Outline] = dict(zip(DTYPES, get_args(Outline), strict=True))
+_KEY = [Curve(label=name, colour=place, kind="dots", outline=_OUTLINES[name]) for place, name in enumerate(DTYPES)]
 
 
 def curves(study: Study, task: str, dtype: str) -> Chart | None:
@@ -79,7 +81,8 @@ def shifts(study: Study, task: str) -> Chart | None:
 
 def _mark(row: int, size: float, dtype: str, is_filled: bool, text: str) -> Mark:
     return Mark(
-        x=size, y=-row, colour=DTYPES.index(dtype), shape="dot" if is_filled else "ring", size=3.4, text=text
+        x=size, y=-row, colour=DTYPES.index(dtype), shape="dot" if is_filled else "ring", outline=_OUTLINES[dtype],
+        size=3.4, text=text,
     )  # fmt: skip
 
 

@@ -35,6 +35,15 @@ class Axis:
     has_zero: bool = False  # whether a line is drawn there
 
 
+Outline = Literal["circle", "triangle", "square", "diamond"]
+"""Of a dot: tells kinds apart without colour."""
+_CORNERS: dict[Outline, Sequence[Point]] = {
+    "triangle": ((0, -1.2), (1.15, 0.9), (-1.15, 0.9)),
+    "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Curve:
     """Points under a label: a line between them, an area over bins that begin there, or only an entry of the key.
@@ -47,6 +56,7 @@ class Curve:
     colour: int = 0
     kind: Literal["line", "area", "dashes", "stairs", "dots"] = "line"
     band: Sequence[tuple[float, float, float]] = ()
+    outline: Outline = "circle"  # of dots
     attributes: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -59,6 +69,7 @@ class Mark:
     text: str = ""
     colour: int | None = 0
     shape: Literal["dot", "ring", "cross", "bar"] = "dot"
+    outline: Outline = "circle"  # of a dot or a ring
     size: float = 2.8
     reach: tuple[float, float] | None = None  # an error bar along x
     label: str = ""
@@ -287,7 +298,7 @@ def _key(chart: Chart) -> tuple[Markup, int]:
             at, row = 8.0, row + 1
         y = 10 + _LINE * row
         if curve.kind == "dots":
-            parts.append(_element("circle", {"class": f"mark k{curve.colour}", "cx": at + 20, "cy": y - 3, "r": 3.2}))
+            parts.append(_spot(f"mark k{curve.colour}", at + 20, y - 3, 3.2, curve.outline))
         else:
             parts.append(
                 _path(
@@ -417,7 +428,7 @@ def _mark(chart: Chart, mark: Mark) -> Markup:
     colour = "" if mark.colour is None else f" k{mark.colour % 7}"
     style = f"mark {mark.shape}{colour}"
     if mark.shape in ("dot", "ring"):
-        drawn = _element("circle", {"class": style, "cx": f"{x:g}", "cy": f"{y:g}", "r": r})
+        drawn = _spot(style, x, y, r, mark.outline)
     elif mark.shape == "bar":
         drawn = _path(style, f"M{x:g} {y - 6:g}v12")
     else:
@@ -432,6 +443,13 @@ def _mark(chart: Chart, mark: Mark) -> Markup:
     title = _element("title", {}, printable(mark.text)) if mark.text else Markup("")
     link = {"href": f"#{mark.link}"} if mark.link else {}
     return _element("a" if mark.link else "g", {**link, **mark.attributes}, title + drawn)
+
+
+def _spot(style: str, x: float, y: float, r: float, outline: Outline) -> Markup:
+    if outline == "circle":
+        return _element("circle", {"class": style, "cx": f"{x:g}", "cy": f"{y:g}", "r": r})
+    corners = "L".join(f"{x + r * dx:.4g} {y + r * dy:.4g}" for dx, dy in _CORNERS[outline])
+    return _path(style, f"M{corners}z")
 
 
 def _labels(chart: Chart) -> Iterator[Markup]:
