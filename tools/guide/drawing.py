@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gelu_verify.show.chart import Axis, Chart, Curve, Mark, Point, ReferenceLine, Ticks, linear, number, svg
+from gelu_verify.show.chart import Axis, Chart, Curve, Mark, Outline, Point, ReferenceLine, Ticks, linear, number, svg
 
 Series = tuple[str, Sequence[float], Sequence[float]]  # label, x, y
 WIDTH, SCALE = 360, 1.5
+_ENDS: tuple[Outline, Outline] = ("circle", "diamond")
 
 
 def ticks(places: Iterable[int], text: Callable[[int], str] = number) -> Ticks:
@@ -54,14 +55,17 @@ def intervals(title: str, x_title: str, rows: Sequence[tuple[str, float, float]]
     """For each row (label, right, found) two points on one axis, and the stretch between them."""
     ends = [end for _, *both in rows for end in both]
     marks = [
-        Mark(x=x, y=-place, colour=colour, reach=(right, found) if colour == 0 else None)
+        Mark(x=x, y=-place, colour=colour, outline=outline, reach=(right, found) if colour == 0 else None)
         for place, (_, right, found) in enumerate(rows)
-        for colour, x in enumerate((right, found))
+        for colour, (x, outline) in enumerate(zip((right, found), _ENDS, strict=True))
     ]
     return figure(
         Chart(
             title=title, marks=marks, width=WIDTH, height=16 * len(rows) + 40, left=148, right=15,
-            curves=[Curve(label=name, kind="dots", colour=colour) for colour, name in enumerate(names)],
+            curves=[
+                Curve(label=name, kind="dots", colour=colour, outline=outline)
+                for colour, (name, outline) in enumerate(zip(names, _ENDS, strict=True))
+            ],
             x=linear(math.floor(min(ends)), math.ceil(max(ends)), x_title),
             y=Axis((0.6 - len(rows), 0.4), [(-place, label) for place, (label, *_) in enumerate(rows)]),
         )

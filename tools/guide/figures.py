@@ -155,7 +155,7 @@ def _on_the_ordinal_axis(
         x_ticks=_ordinal_ticks(),
         y_ticks=ticks(range(lowest, highest + 1, 4), power_text),
         span=(lowest, highest),
-        rules=[ReferenceLine(2.0, label="4 ULP")],
+        rules=[ReferenceLine(2.0, label="4 ULP", at_end=True)],
     )
 
 
