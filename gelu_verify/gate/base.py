@@ -22,7 +22,7 @@ from ..records.result import Record
 from .budgets import digest_of, make_budgets
 from .measurements import Measurements
 from .project import Project
-from .rows import Budgets, Row, differences_here, is_exact, on_gpu, row_for
+from .rows import SCHEMA, Budgets, Row, differences_here, is_exact, on_gpu, row_for
 
 SHALLOW = (
     "the history is shallow (`git fetch --unshallow`; `fetch-depth: 0` of actions/checkout, GIT_DEPTH: 0 of GitLab)"
@@ -68,7 +68,8 @@ def measure_bases(
     by_revision: dict[Revision, list[Record]] = {}
     for record, row in wanted:
         try:
-            by_revision.setdefault(named or _revision_of(repository, project.budgets, record, row), []).append(record)
+            revision_of = named or _revision_of(repository, project.budgets, budgets.schema, record, row)
+            by_revision.setdefault(revision_of, []).append(record)
         except GeluVerifyError as error:
             absent[record.key] = str(error)
     for each, records in by_revision.items():
@@ -98,8 +99,10 @@ def _wanted(found: Measurements, budgets: Budgets) -> Iterator[tuple[Record, Row
             yield record, row
 
 
-def _revision_of(repository: Repository, budgets: Path, record: Record, row: Row) -> Revision:
+def _revision_of(repository: Repository, budgets: Path, schema: int, record: Record, row: Row) -> Revision:
     """The commit that brought the row; UsageError where that is not known."""
+    if schema < SCHEMA:
+        raise UsageError("rows of an earlier version do not name their commit (`gelu-verify budget` makes them anew)")
     commit = repository.commit_of(budgets, f'"{digest_of(record.key + row.scope, row)}"')
     if commit is None:
         raise UsageError("its row is not committed")
@@ -112,7 +115,9 @@ def _bring(project: Project, place: Path) -> None:
     """The configuration and the hard cases of now, to the folder of a revision."""
     for file in (project.file, project.hard_cases):
         if file.exists() and file.is_relative_to(project.folder):
-            shutil.copy(file, place / file.relative_to(project.folder))
+            there = place / file.relative_to(project.folder)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, there)
 
 
 @dataclass(frozen=True)
@@ -128,15 +133,20 @@ class _OldCode:
 
     def record(self, now: Record) -> Record:
         """What it gives for the target, inputs and options of a result; that result, where it is the same code."""
-        if not self.repository.has(self.repository.relative(now.target), self.place):
+        if not self.repository.has(self._target(now), self.place):
             raise UsageError(f"{self.revision.label} has no {now.target}")
         if self._measured(now, "--plan", "landmarks", "--budget", "0").version == now.version:
             return now
         self.say(f"measuring {now.key} at {self.revision.label}")
         return self._measured(now)
 
+    def _target(self, now: Record) -> str:
+        """By which the folder of the revision has it: an absolute path would be that of the working tree."""
+        return self.repository.relative(now.target)
+
     def _measured(self, now: Record, *instead: str) -> Record:
-        words = [*shlex.split(now.repeat)[2:], "--throughput", "none", *instead]
+        words = [self._target(now), *shlex.split(now.repeat)[3:], "--throughput", "none", *instead]
         with TemporaryDirectory(dir=self.scratch) as folder:
             run = measured_at(self.place, self.variables, words, Path(folder) / "run", self.revision.label)
-            return next(each for each in run.results if each.key == now.key)
+        (found,) = run.results
+        return found

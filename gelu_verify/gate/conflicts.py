@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from ..errors import UsageError
 from .budgets import budgets_in
 from .changes import is_looser
 from .rows import Budgets, Row, key_of
-
-Choice = Literal["ours", "theirs", "neither"]
 
 
 @dataclass(frozen=True)

@@ -103,10 +103,9 @@ def _held_against(
     why = ", ".join(otherwise) or ("" if is_exact(row, record) else "other inputs than the budget's")
     if key in bases.rows:
         found = _judged(bases.rows[key], record, True, unchanged)
-        if (
-            found.verdict == "ok"
-        ):  # no worse than the code was: what compiler or libraries lose counts beyond the headroom
-            found = _worse_of(found, _judged(row, record, not otherwise, False))
+        if found.verdict == "ok":  # no worse than the code was; but a compiler or a library may have lost more
+            beyond = _judged(row, record, not otherwise, False)
+            found = found if beyond.verdict == "ok" else beyond
         base = f"{bases.labels[key]}, measured here: {why}"
         note = base if is_exact(bases.rows[key], record) else f"{base}; it took other inputs, so headroom applies"
     else:
@@ -114,10 +113,6 @@ def _held_against(
         lacking = f", and its code was not measured here: {bases.absent[key]}" if key in bases.absent else ""
         note = f"{why}{lacking}: headroom applies" if otherwise or lacking else ""
     return replace(found, notes=(*found.notes, note)) if note else found
-
-
-def _worse_of(found: RowVerdict, other: RowVerdict) -> RowVerdict:
-    return found if other.verdict == "ok" else other
 
 
 def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ from .store import Run
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
 FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float32"}  # of a committed run
 CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
-LAST_BITS = 2.0**-20  # of an error, relative: as another version of the native code may derive it from outputs alone
+LAST_BITS = 2.0**-20  # of an error, relative: as another version of the native code may derive it from 16-bit outputs
 # Checks that fail where one is counted.
 COUNTED = {"finite": "nonfinite", "sign": "wrong_sign", "monotone": "rises", "zero_sign": "zero_sign"}
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
@@ -196,13 +196,19 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns) 
     for name in ("n", *MEASURES):
         if name not in record.lacking and name not in bounded:
             value, derived = getattr(record, name), getattr(again, name)
-            yield f"{name} is {_short(value)}, and the buckets say {_short(derived)}", not _alike(value, derived)
+            yield (
+                f"{name} is {_short(value)}, and the buckets say {_short(derived)}",
+                not _alike(value, derived, _slack(fmt)),
+            )
     yield from _severities(function, fmt, record)
     if is_graded_so(record):
         again = graded(record, table)
         for name in GRADED:
             value, derived = getattr(record, name), getattr(again, name)
-            yield f"{name} is {_short(value)}, and the measures say {_short(derived)}", not _alike(value, derived)
+            yield (
+                f"{name} is {_short(value)}, and the measures say {_short(derived)}",
+                not _alike(value, derived, _slack(fmt)),
+            )
     for check, count in COUNTED.items():
         counted = int(columns[count].sum(dtype=np.int64)) if count in columns else 0
         applies = check != "sign" or function.sign
@@ -236,14 +242,19 @@ def _beside(function: Function, fmt: Format, record: Record) -> Rules:
         yield line, ulp is not None and not abs(ulp - (each.ulp or 0.0)) <= CLOSE + 2.0**-20 * ulp
 
 
-def _alike(stored: Any, derived: Any) -> bool:
-    """Whether they are the same, but for the last bits of errors, in which another version may judge otherwise."""
+def _slack(fmt: Format) -> float:
+    """What an error may differ by, relative: only where none is stored, and another version may derive another."""
+    return LAST_BITS if fmt.width == 16 else 0.0
+
+
+def _alike(stored: Any, derived: Any, slack: float) -> bool:
+    """Whether they are the same, but for the last bits of errors."""
     if isinstance(stored, float) and isinstance(derived, float):
-        return abs(stored - derived) <= LAST_BITS * max(abs(stored), 1.0)
+        return stored == derived or abs(stored - derived) <= slack * max(abs(stored), 1.0)
     if is_dataclass(stored) and type(stored) is type(derived):
-        return all(_alike(getattr(stored, each.name), getattr(derived, each.name)) for each in fields(stored))
+        return all(_alike(getattr(stored, each.name), getattr(derived, each.name), slack) for each in fields(stored))
     if isinstance(stored, tuple) and isinstance(derived, tuple) and len(stored) == len(derived):
-        return all(map(_alike, stored, derived))
+        return all(_alike(*each, slack) for each in zip(stored, derived, strict=True))
     return bool(stored == derived)
 
 
@@ -310,7 +321,7 @@ def _region_rules(fmt: Format, record: Record, columns: Columns) -> Rules:
         most, least = (float(error[rows].max()) if rows.any() else -1.0 for rows in (overlaps, inside))
         stored = -1.0 if region.max_ulp is None else region.max_ulp
         line = f"max_ulp in {REGIONS[k].name} is {_short(region.max_ulp)}, and the buckets say {_short(least)}"
-        slack = LAST_BITS * max(stored, 1.0)
+        slack = _slack(fmt) * max(stored, 1.0)
         yield line, not least - slack <= stored <= most + slack
         counts = int(columns["n"][whole].sum(dtype=np.int64)), int(columns["n"][overlaps].sum(dtype=np.int64))
         yield f"n in {REGIONS[k].name} does not fit the buckets", not counts[0] <= (region.n or 0) <= counts[1]

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from marking import nightly
 
 from gelu_verify.cli import main
+from gelu_verify.errors import UsageError
 from gelu_verify.gate.budgets import read_budgets, write_budgets
 from gelu_verify.gate.rows import Budgets, Conditions
 
@@ -136,6 +137,27 @@ def test_a_named_revision_is_the_base(project):
     assert (code, "held against HEAD~1 (" in said) == (1, True), said
     code, said = call("gate", "--base", "nothing")
     assert (code, "'nothing' is not a revision" in said) == (2, True)
+
+
+def test_a_target_by_its_absolute_path_is_that_of_the_revision_and_hard_cases_may_lie_in_a_folder_of_now(project):
+    name = str(project / "k.c") + ":gelu_f32"
+    hard = "sub/cases.csv"
+    (project / "gelu-verify.toml").write_text(f'hard_cases = "{hard}"\ntargets = ["{name}"]\nplan = "quick"\n')
+    assert call("budget", "--allow-looser")[0] == 0
+    measured_elsewhere(project / "gelu-budgets.toml", compiler="cc 96")
+    commit(project, "absolute")
+    (project / "sub").mkdir()
+    assert call("keep", "gelu", "float32", "0xc0a51234", "--by", "a test")[0] == 0
+    edited(project, *WORSE)
+    code, said = call("gate")
+    assert (code, "held against the commit of its budget" in said) == (1, True), said
+
+
+def test_rows_of_an_earlier_version_say_that_they_name_no_commit():
+    from gelu_verify.gate.base import _revision_of
+
+    with pytest.raises(UsageError, match="an earlier version"):
+        _revision_of(None, None, 3, None, None)
 
 
 @pytest.mark.parametrize(
