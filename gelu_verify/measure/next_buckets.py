@@ -42,13 +42,13 @@ def next_buckets(function: Function, table: Table, done: np.ndarray, max_ulp: fl
         return ends
     most = min(FEW, max(FEW // 8, int(done.sum())))
     near = _chosen([*view.near_limits(max_ulp), *view.beside_the_worst()], done, most)
-    return near or _chosen(_core(function.name, table.fmt.name), done, SOME) or _chosen(range(1 << 16), done, MANY)
+    return near or _chosen(core_buckets(function.name, table.fmt.name), done, SOME) or _chosen(range(1 << 16), done, MANY)
 
 
 def next_fixed(function: Function, fmt: Format, done: np.ndarray) -> list[int]:
     """The same, whatever was found: those where the function is not trivial, then all others."""
     most = min(SOME, max(FEW // 8, int(done.sum())))  # few first: how long they take is not known
-    return _chosen(_core(function.name, fmt.name), done, most) or _chosen(range(1 << 16), done, MANY)
+    return _chosen(core_buckets(function.name, fmt.name), done, most) or _chosen(range(1 << 16), done, MANY)
 
 
 def refutes(function: Function, table: Table, demand: Grade | None) -> bool:
@@ -136,7 +136,7 @@ def bucket_of(fmt: Format, bits: int) -> int:
 
 
 @cache
-def _core(function: str, dtype: str) -> list[int]:
+def core_buckets(function: str, dtype: str) -> list[int]:
     """Buckets with inputs where the function is not trivial, the nearest to 1 in size first."""
     entry, fmt = get_function(function), get_format(dtype)
     inside = np.zeros(1 << 16, dtype=bool)

@@ -65,7 +65,8 @@ class LibraryTarget(Target):
 class Path:
     """One way through a library: what it is called, what it computes, how, and the callable that does.
 
-    `expression` of x: what users write to reach it; without `compute`, it is what is called.
+    `expression` of x: what users write to reach it; without `compute`, it is what is called. `gradient_of`: where
+    there is none, the expression whose gradient it is.
     `prepare`, `note`, `components` and `dtypes` where they differ from the rest of the family.
     """
 
@@ -78,6 +79,7 @@ class Path:
     components: tuple[str, ...] = ()
     expression: str = ""
     dtypes: tuple[str, ...] = DTYPES
+    gradient_of: str = ""
 
 
 def library_targets(

@@ -51,18 +51,24 @@ class MlxKind(ArrayKind):
 def discover() -> Iterator[Target]:
     """Every path, in every dtype: none is tried before it is measured."""
     framework("mlx.nn")
-    mx, names = framework("mlx.core"), {"mlx": import_module("mlx")}
-    mx.set_default_device(mx.cpu)
+    mlx = import_module("mlx")
+    mlx.core.set_default_device(mlx.core.cpu)
     version = framework("importlib.metadata").version("mlx")
     return library_targets(
         "mlx",
         version,
-        (*_forward(mx, names), *_gradients(mx, names), *_blocks()),
+        paths(mlx),
         arrays=MlxKind(),
-        names=names,
+        names={"mlx": mlx},
         note=EAGER,
         takes=lambda target, dtype: True,
     )
+
+
+def paths(mlx: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any release of MLX may have."""
+    names = {"mlx": mlx}
+    return (*_forward(mlx.core, names), *_gradients(mlx.core, names), *_blocks())
 
 
 FUNCTIONS = (  # name, form, expression
@@ -98,7 +104,7 @@ def _gradients(mx: ModuleType, names: Mapping[str, Any]) -> Iterator[Path]:
     for name, form, expression in FUNCTIONS:
         gradient = f"mlx.core.grad(lambda x: {expression}.sum())(x)"
         backward = _uncompiled(mx, evaluating(gradient, names))
-        yield Path(f"{name}_grad", f"{name}_grad", f"mx.grad of {form}", backward)
+        yield Path(f"{name}_grad", f"{name}_grad", f"mx.grad of {form}", backward, gradient_of=expression)
 
 
 def _blocks() -> Iterator[Path]:

@@ -117,7 +117,12 @@ PATHS = (
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    return _targets(PATHS)
+    return _targets(paths())
+
+
+def paths(numpy: object = np) -> tuple[Path, ...]:
+    """All paths, which any release of NumPy may have."""
+    return PATHS
 
 
 def computing(function: Function) -> Iterator[Target]:

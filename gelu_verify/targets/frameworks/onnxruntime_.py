@@ -174,7 +174,7 @@ def discover() -> Iterator[Target]:
                 dtypes=DTYPES,
                 form=form,
                 note=f"{note}, IO binding, preallocated output",
-                expression=_expression(graph),
+                expression=expression_of(graph),
                 version=ort.__version__,
                 graph=graph,
             )
@@ -184,7 +184,7 @@ def discover() -> Iterator[Target]:
     )
 
 
-def _expression(graph: Graph) -> str:
+def expression_of(graph: Graph) -> str:
     """A model of one node as a call: `com.microsoft.QuickGelu(x, alpha=1.702)`; of several there is none."""
     if len(graph.steps) != 1:
         return ""
@@ -229,7 +229,7 @@ def session(model: str | bytes, optimize: bool = True) -> Any:
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def model(graph: Graph, dtype: str) -> bytes:
+def model(graph: Graph, dtype: str, ir_version: int = IR_VERSION) -> bytes:
     """The serialized model; its constants are rounded to `dtype`, as exporters do."""
     nodes: list[bytes] = []
     constants: dict[str, float] = {}
@@ -242,4 +242,4 @@ def model(graph: Graph, dtype: str) -> bytes:
             names.append(name)
         nodes.append(node_of(step.op, names, step.result, dict(step.attributes), step.domain))
     initializers = [scalar_of(name, dtype, value) for name, value in constants.items()]
-    return model_of(nodes, initializers, dtype, {"": graph.opset, MICROSOFT: 1}, IR_VERSION)
+    return model_of(nodes, initializers, dtype, {"": graph.opset, MICROSOFT: 1}, ir_version)

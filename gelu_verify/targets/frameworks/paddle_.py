@@ -48,11 +48,16 @@ def discover() -> Iterator[Target]:
     return library_targets(
         "paddle",
         paddle.__version__,
-        (*_forward(), *_gradients(paddle)),
+        paths(paddle),
         arrays=PaddleKind(),
         names={"paddle": paddle},
         note=NOTE,
     )
+
+
+def paths(paddle: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any release of Paddle may have."""
+    return (*_forward(), *_gradients(paddle))
 
 
 FUNCTIONS = (  # name, form, expression
@@ -88,4 +93,5 @@ def _gradients(paddle: ModuleType) -> Iterator[Path]:
 
     for name, form, expression in FUNCTIONS:
         forward = evaluating(expression, {"paddle": paddle})
-        yield Path(f"{name}_grad", f"{name}_grad", f"gradient of {form}", backward, after(forward))
+        prepare = after(forward)
+        yield Path(f"{name}_grad", f"{name}_grad", f"gradient of {form}", backward, prepare, gradient_of=expression)

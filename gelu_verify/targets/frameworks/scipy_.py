@@ -27,7 +27,12 @@ SQRT_8_OVER_PI = sqrt(8 / pi)
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
     _, special = framework("scipy"), framework("scipy.special")
-    return _targets((*_forms(special), *_blocks(special)))
+    return _targets(paths(special))
+
+
+def paths(special: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any release of SciPy may have."""
+    return (*_forms(special), *_blocks(special))
 
 
 def computing(function: Function) -> Iterator[Target]:

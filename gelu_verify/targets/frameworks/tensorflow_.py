@@ -41,10 +41,15 @@ def discover() -> Iterator[Target]:
     return library_targets(
         "tensorflow",
         tf.__version__,
-        (*_forward(tf), *_gradients(tf), *_blocks(tf)),
+        paths(tf),
         arrays=get_kind("tensorflow"),
         note=EAGER,
     )
+
+
+def paths(tf: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any release of TensorFlow may have."""
+    return (*_forward(tf), *_gradients(tf), *_blocks(tf))
 
 
 FUNCTIONS: tuple[Forward, ...] = (
@@ -124,7 +129,8 @@ def _gradients(tf: ModuleType) -> Iterator[Path]:
     for name, function, form, expression in FUNCTIONS:
         forward = _evaluating(tf, expression)
         form, path = f"gradient of {form}", f"{name}_grad"
-        yield Path(path, f"{function}_grad", form, _on_cpu(tf, backward), _on_cpu(tf, after(forward)), TAPE)
+        tape = _on_cpu(tf, backward), _on_cpu(tf, after(forward)), TAPE
+        yield Path(path, f"{function}_grad", form, *tape, gradient_of=expression)
         yield Path(f"{path}-jit", f"{function}_grad", form, _on_cpu(tf, both(forward)), note=f"{XLA}, forward and back")
 
 

@@ -120,13 +120,18 @@ def discover() -> Iterator[Target]:
     return library_targets(
         "torch",
         torch.__version__,
-        (*_gelu(torch), *_widened(torch), *_forms(torch), *_gradients(torch), *_blocks(torch)),
+        paths(torch),
         arrays=get_kind("torch"),
         prepare=lambda x: (x, _placed_output(x)),
         note=NOTE,
         safe_in_threads=True,
         components=NO_ONEDNN,
     )
+
+
+def paths(torch: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any release of torch may have."""
+    return (*_gelu(torch), *_widened(torch), *_forms(torch), *_gradients(torch), *_blocks(torch))
 
 
 def computing(function: Function) -> Iterator[Target]:

@@ -31,6 +31,7 @@ class Exchange:
             self._process = ChildProcess(arguments, variables=variables, stop=None, patience=_PATIENCE, **pipes)
         except OSError as error:
             raise TargetFailure(f"{name} cannot be started: {error.strerror}", "exit") from None
+        self._process.widen_pipes()
         self._end = weakref.finalize(self, self._process.end)  # at exit too
         self.usable = True
 

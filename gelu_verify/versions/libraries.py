@@ -1,0 +1,143 @@
+"""The libraries whose releases are watched: what to install of each, and the paths that are called in it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import one_of
+from ..formats import DTYPES
+from ..functions import FUNCTIONS
+from ..targets.frameworks import jax_, litert_, mlx_, numpy_, onnxruntime_, openvino_, paddle_, scipy_, tensorflow_, torch_
+from ..targets.expressions import is_formula
+from ..targets.library_target import Path
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way through a library, in one dtype: its name as `gelu-verify list` has it, and what the worker opens."""
+
+    target: str
+    function: str
+    dtype: str
+    form: str
+    expression: str  # that users write; empty where there is none
+    opening: dict[str, Any]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the library's own, and no formula that somebody writes with its functions."""
+        return bool(self.expression) if "model" in self.opening else not is_formula(self.opening["expression"])
+
+    @property
+    def key(self) -> str:
+        return f"{self.target}/{self.function}/{self.dtype}"
+
+
+@dataclass(frozen=True)
+class Library:
+    """`alone`: it is installed without what it depends on, of which `requirements` are all that is needed."""
+
+    family: str
+    distribution: str
+    ways: Callable[[], Iterator[Way]]
+    adapter: str = ""
+    requirement: str = "{distribution}=={version}"
+    requirements: tuple[str, ...] = ()
+    alone: bool = False
+    releases_of: tuple[str, ...] = field(default=())  # distributions that must have a wheel, too
+
+    def to_install(self, version: str) -> tuple[list[str], list[str]]:
+        """What is installed with, and what without all that it depends on."""
+        own = self.requirement.format(distribution=self.distribution, version=version)
+        return ([*self.requirements], [own]) if self.alone else ([own, *self.requirements], [])
+
+
+IR_VERSION = 8  # of ONNX 1.12: with opset 20, too
+
+
+class _Absent:
+    """A library that is not here: any name of it, and any call. Only the texts of its paths are read."""
+
+    def __getattr__(self, name: str) -> _Absent:
+        return self
+
+    def __call__(self, *arguments: Any, **options: Any) -> _Absent:
+        return self
+
+
+def _expressed(family: str, paths: Callable[[Any], Sequence[Path]]) -> Callable[[], Iterator[Way]]:
+    """The paths that have an expression, or are the gradient of one."""
+
+    def ways() -> Iterator[Way]:
+        for path in paths(_Absent()):
+            text = path.expression or (path.gradient_of and f"gradient(lambda x: {path.gradient_of})(x)")
+            for dtype in path.dtypes if text else ():
+                yield Way(f"{family}.{path.name}", path.function, dtype, path.form, path.expression, {"expression": text})
+
+    return ways
+
+
+def _models_of_onnx() -> Iterator[Way]:
+    for name, function, form, _, graph in onnxruntime_.PATHS:
+        for dtype in DTYPES:
+            content = base64.b64encode(onnxruntime_.model(_earliest(graph), dtype, IR_VERSION)).decode()
+            model = {"content": content, "optimize": graph.optimize}
+            expression = onnxruntime_.expression_of(graph)
+            yield Way(f"onnxruntime.{name}", function, dtype, form, expression, {"model": model})
+
+
+def _earliest(graph: onnxruntime_.Graph) -> onnxruntime_.Graph:
+    """The same model, which older releases read, too; its operators have not changed since."""
+    return graph if {step.op for step in graph.steps if not step.domain} & {"Gelu", "Swish"} else replace(graph, opset=15)
+
+
+def _models_of_openvino() -> Iterator[Way]:
+    for name, function, form, _ in openvino_.PATHS:
+        if name in openvino_.EXPRESSIONS:
+            text = openvino_.EXPRESSIONS[name]
+            for dtype in DTYPES:
+                yield Way(f"openvino.{name}", function, dtype, form, text, {"model": {"expression": text}})
+
+
+def _models_of_litert() -> Iterator[Way]:
+    for suffix, resolver, _ in litert_.DELEGATES:
+        for name, function, form, operator, expression in litert_.PATHS:
+            model = {"operator": operator.name, "options": operator.options, "approximate": operator.approximate}
+            for dtype in litert_.LITERT_TYPES:
+                said = "" if suffix else expression
+                yield Way(f"litert.{name}{suffix}", function, dtype, form, said, {"model": {**model, "resolver": resolver}})
+
+
+_TORCH = ("filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec")
+LIBRARIES = {
+    each.family: each
+    for each in (
+        Library("torch", "torch", _expressed("torch", torch_.paths), requirements=_TORCH, alone=True),
+        Library("jax", "jax", _expressed("jax", jax_.paths), requirement="jax[cpu]=={version}"),
+        Library("onnxruntime", "onnxruntime", _models_of_onnx),
+        Library("tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths)),
+        Library("openvino", "openvino", _models_of_openvino),
+        Library("numpy", "numpy", _expressed("numpy", numpy_.paths), requirements=("ml_dtypes",)),
+        Library("scipy", "scipy", _expressed("scipy", scipy_.paths)),
+        Library("mlx", "mlx", _expressed("mlx", mlx_.paths), requirement="mlx[cpu]=={version}"),
+        Library("paddle", "paddlepaddle", _expressed("paddle", paddle_.paths), requirements=("setuptools",)),
+        Library("litert", "ai-edge-litert", _models_of_litert),
+    )
+}
+
+
+def get_library(name: str) -> Library:
+    """UsageError where none of that name is watched."""
+    if name not in LIBRARIES:
+        raise one_of("library", name, sorted(LIBRARIES))
+    return LIBRARIES[name]
+
+
+def ways_of_package(target: str, function: str, dtypes: Sequence[str], tensors: str) -> Iterator[Way]:
+    """A function of somebody's own package, `module:function`."""
+    assert function in FUNCTIONS
+    for dtype in dtypes:
+        yield Way(target, function, dtype, "", "", {"expression": target})

@@ -1,0 +1,189 @@
+"""One release: every path of it is called, and what gives outputs that no release had before is verified."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+
+import numpy as np
+
+from ..buckets.bins import FLOOR, layout
+from ..errors import TargetFailure
+from ..formats import get_format, ordinals
+from ..functions.regions import INTERVALS, interval_edges
+from ..inputs.plans import make_plan
+from ..isa import level_of_machine
+from ..machine import machine
+from ..measure.next_buckets import core_buckets
+from ..measure.request import Request
+from ..measure.run import measure_one
+from ..records.result import Result
+from ..targets import switches_of
+from ..work.observer import SILENT, Observer
+from .environments import CannotBeInstalled, Installed, Installer
+from .libraries import Library, Way
+from .releases import Release
+from .store import CURVE, STEPS, MeasuredRelease, Output
+from .worker_process import ReleaseTarget, WorkerProcess
+
+PLAN = "fixed"  # the same inputs, whatever the outputs
+CORE, CORE_OF_SLOW = 2048, 256  # buckets
+FAST = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")  # and their derivatives: judged in nanoseconds
+REASON = 120
+DIGEST, PART = 16, 8  # hexadecimal digits of a digest of all outputs, and of those of an interval
+_KEPT_PACKAGES = ("numpy", "jaxlib", "ml_dtypes", "scipy", "mkl", "onednn")
+
+
+@dataclass
+class Measuring:
+    """What is called of releases, and what is known already: `known` outputs by their digest.
+
+    Parameters
+    ----------
+    levels : instruction-set levels; empty: what the processor has, whatever a library chooses
+    """
+
+    library: Library
+    installer: Installer
+    ways: Sequence[Way]
+    levels: Sequence[str] = ()
+    known: dict[str, Output] = field(default_factory=dict)
+    observer: Observer = SILENT
+
+    def measured(self, release: Release) -> MeasuredRelease:
+        """What was found of a release; one that cannot be installed, or called at all, says why."""
+        named = {"version": release.version, "released": release.day, "measured": str(datetime.now(UTC).date())}
+        if release.missing:
+            return MeasuredRelease(**named, failure=release.missing)
+        requirements, alone = self.library.to_install(release.version)
+        try:
+            with self.installer.environment(requirements, release.released, alone) as installed:
+                return replace(self._called(release, installed), **named)
+        except CannotBeInstalled as error:
+            return MeasuredRelease(**named, failure=str(error))
+
+    def _called(self, release: Release, installed: Installed) -> MeasuredRelease:
+        results: dict[str, dict[str, str]] = {}
+        absent: dict[str, str] = {}
+        here = level_of_machine(machine())
+        for level in self.levels or ("",):
+            switches = switches_of(self.library.family) if level else None
+            variables = switches.variables(level) if switches else {}
+            process = WorkerProcess(installed.python, self.library.adapter or self.library.family, variables)
+            try:
+                for way in self.ways:
+                    try:
+                        output = self._output(way, release, process, level)
+                        results.setdefault(way.key, {})[level or here] = output.digest
+                    except TargetFailure as failure:
+                        absent[way.key] = _reason(failure)
+            finally:
+                process.end()
+        facts = machine()
+        return MeasuredRelease(
+            version=release.version, released="", measured="", python=installed.version, packages=_some(installed.packages),
+            machine={name: str(facts[name]) for name in ("cpu", "libm", "os") if name in facts},
+            results=results, absent={key: why for key, why in absent.items() if key not in results},
+            failure="" if results else next(iter(absent.values()), "nothing of it can be called"),
+        )  # fmt: skip
+
+    def _output(self, way: Way, release: Release, process: WorkerProcess, level: str) -> Output:
+        """What a path gives; verified only where nothing gave the same before."""
+        target = ReleaseTarget(
+            name=way.target, function=way.function, dtypes=(way.dtype,), form=way.form, expression=way.expression,
+            version=release.version, note="one release, in an environment of its own",
+            opening=way.opening, process=process,
+        )  # fmt: skip
+        parts = _digests(target, way)
+        whole = hashlib.sha256(repr((way.key, sorted(parts.items()))).encode()).hexdigest()[:DIGEST]
+        if whole not in self.known:
+            request = Request(
+                targets=(target,), functions=(way.function,), dtypes=(way.dtype,), plan=PLAN, own="none", workers=1,
+                budget=f"{_judged(way)}buckets" if _judged(way) else 0,
+                repeat=f"gelu-verify versions {self.library.family} --from {release.version} --to {release.version}",
+            )  # fmt: skip
+            result = measure_one(request)
+            if result.table is None:
+                raise TargetFailure(result.failure or "it was not measured")
+            self.known[whole] = Output(whole, result.record, parts, _curve(result))
+        return self.known[whole]
+
+
+def _reason(failure: TargetFailure) -> str:
+    """In few words: ONNX Runtime says file, line and signature."""
+    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |/\S+/onnxruntime/\S+:\d+ .*?\) ", "", str(failure))
+    return text if len(text) <= REASON else f"{text[:REASON]}..."
+
+
+def _core(way: Way) -> list[int]:
+    """Buckets all of whose outputs are in the digest: of the library itself in float32, 1/16 <= |x| < 16."""
+    return core_buckets(way.function, way.dtype)[:CORE] if way.dtype == "float32" and way.is_own else []
+
+
+def _judged(way: Way) -> int:
+    """How many of these are judged whole, too: of functions with a slow truth, fewer."""
+    return len(_core(way)) if way.function.removesuffix("_grad") in FAST else min(len(_core(way)), CORE_OF_SLOW)
+
+
+@cache
+def _inputs(function: str, dtype: str, core: tuple[int, ...]) -> tuple[tuple[np.ndarray, ...], tuple[tuple[str, tuple[int, int]], ...]]:
+    """Bits that are sent, in calls; and spans of ordinals that the worker makes itself, each with its interval."""
+    plan = make_plan(PLAN, function, dtype)
+    sent = tuple(chunk.x_bits() for chunk in plan.chunks)
+    edges, spans = interval_edges(dtype), []
+    buckets = np.array(sorted(core), dtype=np.int64)
+    place = np.searchsorted(edges, buckets, side="right") - 1
+    breaks = np.flatnonzero((np.diff(buckets) != 1) | (np.diff(place) != 0)) + 1
+    for part, where in zip(np.split(buckets, breaks), np.split(place, breaks), strict=True):
+        if len(part):
+            first, last = (int(part[0]) - 0x8000 << 16, (int(part[-1]) - 0x8000 + 1 << 16) - 1)
+            spans.append((INTERVALS[int(where[0])], (first, last)))
+    return sent, tuple(spans)
+
+
+def _digests(target: ReleaseTarget, way: Way) -> dict[str, str]:
+    """A digest of the outputs in each interval of x that has inputs."""
+    sent, spans = _inputs(way.function, way.dtype, tuple(_core(way)))
+    fmt, edges = get_format(way.dtype), interval_edges(way.dtype)
+    found = {name: hashlib.sha256() for name in INTERVALS}
+    for x_bits in sent:
+        y_bits = target.evaluate(way.dtype, x_bits)
+        bucket = (ordinals(fmt, x_bits) >> (fmt.width - 16)) + 0x8000
+        place = np.searchsorted(edges, bucket, side="right") - 1
+        for index in np.unique(place):
+            found[INTERVALS[int(index)]].update(y_bits[place == index].tobytes())
+    if spans:
+        opening = {**way.opening, "dtype": way.dtype}
+        digests = target.process.digests(opening, [span for _, span in spans])
+        for (name, _), digest in zip(spans, digests, strict=True):
+            found[name].update(digest.encode())
+    empty = hashlib.sha256().digest()
+    return {name: each.hexdigest()[:PART] for name, each in found.items() if each.digest() != empty}
+
+
+def _curve(result: Result) -> tuple[int | None, ...]:
+    """As in `Output`."""
+    assert result.table is not None
+    bins = layout(result.record.dtype, CURVE)
+    columns = result.table.flat
+    place = np.searchsorted(bins.edges, columns["bucket"].astype(np.int64), side="right") - 1
+    found = np.full(bins.size, np.nan)
+    inside = (place >= 0) & (place < bins.size)
+    np.fmax.at(found, place[inside], columns["max_error"][inside].astype(np.float64))
+    return tuple(None if math.isnan(each) else _step(each) for each in found.tolist())
+
+
+def _step(error: float) -> int:
+    return max(math.ceil(STEPS * math.log2(error)), STEPS * FLOOR) if error else STEPS * FLOOR
+
+
+def _some(packages: Mapping[str, str]) -> dict[str, str]:
+    """Those that may decide a result."""
+    return {name: version for name, version in sorted(packages.items()) if name.lower().replace("-", "_") in _KEPT_PACKAGES}
+
+
