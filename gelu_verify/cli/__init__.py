@@ -30,6 +30,7 @@ from .serve import serve
 from .stochastic import stochastic
 from .study import study
 from .trend import trend
+from .versions import upgrade, versions
 
 HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work is thousands of calls far shorter
 
@@ -38,7 +39,7 @@ HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work
     cls=Program,
     commands=[
         *(run, merge, list_command, ask, lookup, hardest, facts, report, report_bug, attribute, search),
-        *(compare, trend, runs),
+        *(compare, trend, runs, versions, upgrade),
         *(init, budget, gate, keep, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,

@@ -78,6 +78,21 @@ class Repository:
                 return found.splitlines()[0]
         return None
 
+    def history(self, last: str, first: str | None) -> list[tuple[str, str]]:
+        """(commit, when it was made) along first parents, from `first` on, the oldest first."""
+        words = ["log", "--first-parent", "--reverse", "--format=%H %cI", last]
+        found = [(line.split()[0], line.split()[1]) for line in _git(self.top, *words).splitlines()]
+        if first is None:
+            return found
+        places = [at for at, (commit, _) in enumerate(found) if commit == first]
+        if not places:
+            raise UsageError(f"{first[:12]} is not among the first parents of {last[:12]}")
+        return found[places[0] :]
+
+    def count(self, commit: str) -> int:
+        """How many commits lead to one, along first parents."""
+        return int(_git(self.top, "rev-list", "--first-parent", "--count", commit))
+
     def begins_with(self, commit: str) -> bool:
         """Whether the history that is here was cut off before that commit, which seems to have brought everything."""
         file = self.top / _git(self.top, "rev-parse", "--git-path", "shallow")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
@@ -48,8 +49,8 @@ def compare_runs(
         )
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda key: compared((old, indices[0][key]), (new, indices[1][key])), common))
-    found += [_alone(old.results[at], "vanished") for key, at in indices[0].items() if key not in indices[1]]
-    found += [_alone(new.results[at], "appeared") for key, at in indices[1].items() if key not in indices[0]]
+    found += [alone(old.results[at], "vanished") for key, at in indices[0].items() if key not in indices[1]]
+    found += [alone(new.results[at], "appeared") for key, at in indices[1].items() if key not in indices[0]]
     return Comparison(
         described(old, names[0]), described(new, names[1]), differences(old, new), _sorted(found, old, new)
     )
@@ -102,15 +103,21 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
     sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
-    found = changes(sides, shared.certain if shared else ())
+    found = of_sides(sides, shared.certain if shared else ())
+    return replace(found, same_inputs=same_inputs, both_tried=shared.share if shared else None)
+
+
+def of_sides(sides: Sides, certain: Iterable[Change] = ()) -> ResultComparison:
+    """What two results are beside each other; `certain`: changes that are known from elsewhere."""
+    a, b = sides.old, sides.new
+    found = changes(sides, certain)
     verdict = verdict_of(found)
     lead = leading([each for each in found if each.verdict == "worse"]) if verdict in ("worse", "mixed") else None
     found = [*([lead] if lead else []), *(each for each in found if each is not lead)]
     return ResultComparison(
         target=b.target, family=b.family, function=b.function, dtype=b.dtype, verdict=verdict,
-        **_side("old", a), **_side("new", b), same_inputs=same_inputs,
-        both_tried=shared.share if shared else None,
-        bits=kept.bits if kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found),
+        **_side("old", a), **_side("new", b), same_inputs=sides.same_inputs,
+        bits=sides.kept.bits if sides.kept else None, sentence=_sentence(verdict, found, b), changes=tuple(found),
         speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
 
@@ -148,7 +155,8 @@ def _have_one_source(old: Run, new: Run) -> bool:
     return states[0] is not None and states[0] == states[1] and not states[0].get("dirty")
 
 
-def _alone(record: Record, verdict: Verdict) -> ResultComparison:
+def alone(record: Record, verdict: Verdict) -> ResultComparison:
+    """A result that the other side does not have."""
     values = _side("old" if verdict == "vanished" else "new", record)
     return ResultComparison(
         target=record.target, family=record.family, function=record.function, dtype=record.dtype, verdict=verdict,

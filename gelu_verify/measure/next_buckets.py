@@ -42,7 +42,9 @@ def next_buckets(function: Function, table: Table, done: np.ndarray, max_ulp: fl
         return ends
     most = min(FEW, max(FEW // 8, int(done.sum())))
     near = _chosen([*view.near_limits(max_ulp), *view.beside_the_worst()], done, most)
-    return near or _chosen(core_buckets(function.name, table.fmt.name), done, SOME) or _chosen(range(1 << 16), done, MANY)
+    return (
+        near or _chosen(core_buckets(function.name, table.fmt.name), done, SOME) or _chosen(range(1 << 16), done, MANY)
+    )
 
 
 def next_fixed(function: Function, fmt: Format, done: np.ndarray) -> list[int]:

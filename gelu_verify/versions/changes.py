@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from ..judge.changes import Verdict, changes, verdict_of
+from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
+from ..compare.runs import ORDER, alone, of_sides
+from ..isa import at_level
+from ..judge.changes import Verdict
 from ..judge.sides import Change, Sides
+from ..records import grades
+from ..targets.expressions import is_formula
 from .store import History, MeasuredRelease, Output
-
-_ORDER: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
 
 
 @dataclass(frozen=True)
@@ -18,42 +22,94 @@ class PathChange:
 
     Parameters
     ----------
-    changes : as `compare` has them, the worst first
-    intervals : of x, in which any output has other bits
+    found : as `compare` has it
+    intervals : of x, in which any output has other bits; empty where that was not kept
     """
 
     key: str
     level: str
-    verdict: Verdict
+    found: ResultComparison
     old: Output | None
     new: Output | None
-    changes: tuple[Change, ...] = ()
     intervals: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.found.verdict
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The worst first."""
+        return self.found.changes
 
 
 def changes_between(history: History, old: MeasuredRelease, new: MeasuredRelease) -> list[PathChange]:
-    """Of everything that either release has; the worst first."""
-    found = []
+    """Of everything that both releases were asked for; the worst first."""
+    found: list[PathChange] = []
     for key in history.keys:
         if key not in {*old.results, *old.absent} or key not in {*new.results, *new.absent}:
-            continue  # one of them was not asked
-        levels = {level for each in (old, new) for level in each.results.get(key, {})}
-        for level in sorted(levels):
-            found += _change(key, level, history.output(old, key, level), history.output(new, key, level))
-    return sorted(found, key=lambda each: (_ORDER.index(each.verdict), each.key, each.level))
+            continue
+        levels = sorted({level for each in (old, new) for level in each.results.get(key, {})})
+        found += [_change(key, each, history.output(old, key, each), history.output(new, key, each)) for each in levels]
+    return sorted(found, key=_order)
 
 
-def _change(key: str, level: str, old: Output | None, new: Output | None) -> Iterator[PathChange]:
-    if old is None or new is None:
-        yield PathChange(key, level, "vanished" if new is None else "appeared", old, new)
-    elif old.digest == new.digest:
-        yield PathChange(key, level, "same", old, new)
-    else:
-        sides = Sides(old.record, new.record, old_lists_failures=True, new_lists_failures=True)
-        found = changes(sides)
-        where = tuple(name for name in old.intervals if old.intervals[name] != new.intervals.get(name))
-        verdict = verdict_of(found)
-        yield PathChange(key, level, "changed" if verdict == "same" else verdict, old, new, tuple(found), where)
+def _order(change: PathChange) -> tuple[int, bool, int, float, str, str]:
+    """By verdict; the library's own calls before formulas of somebody's, then by how much changed."""
+    records = [output.record for output in (change.old, change.new) if output]
+    is_own = any(record.expression and not is_formula(record.expression) for record in records)
+    ranks = [grades.ORDER[record.grade] for record in records if record.grade]
+    errors = [max(record.max_ulp or 0.0, 1.0) for record in records]
+    times = abs(math.log(errors[-1] / errors[0]))
+    return (
+        ORDER.index(change.verdict),
+        not is_own,
+        -abs(ranks[-1] - ranks[0]) if ranks else 0,
+        -times,
+        change.key,
+        change.level,
+    )
+
+
+def _change(key: str, level: str, old: Output | None, new: Output | None) -> PathChange:
+    if new is None:
+        assert old is not None
+        return PathChange(key, level, alone(old.record, "vanished"), old, None)
+    if old is None:
+        return PathChange(key, level, alone(new.record, "appeared"), None, new)
+    sides = Sides(old.record, new.record, old_lists_failures=True, new_lists_failures=True)
+    found = of_sides(sides)
+    if old.digest != new.digest and found.verdict == "same":
+        found = replace(found, verdict="changed")
+    where = tuple(name for name in old.intervals if old.intervals[name] != new.intervals.get(name))
+    return PathChange(key, level, found, old, new, where)
+
+
+def upgrade(history: History, old: MeasuredRelease, new: MeasuredRelease, level: str = "") -> Comparison:
+    """Two releases compared, at one level; "": at all that both have, of which names tell."""
+    asked = [each for each in changes_between(history, old, new) if level in ("", each.level)]
+    several = len({each.level for each in asked}) > 1
+    results = (replace(each.found, target=at_level(each.found.target, each.level if several else "")) for each in asked)
+    return Comparison(_run(history, old), _run(history, new), tuple(_differences(old, new)), tuple(results))
+
+
+def _run(history: History, release: MeasuredRelease) -> ComparedRun:
+    plans = {(each.record.plan, each.record.seed) for each in history.outputs.values()} or {("fixed", 0)}
+    plan, seed = min(plans)
+    name = f"{history.library} {release.version}"
+    command = f"gelu-verify versions {history.library} --from {release.version} --to {release.version}"
+    results = sum(len(levels) for levels in release.results.values())
+    return ComparedRun(name, release.released or release.measured, command, plan, seed, results)
+
+
+def _differences(old: MeasuredRelease, new: MeasuredRelease) -> list[Difference]:
+    """What else the two were measured with."""
+
+    def of(title: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[Difference]:
+        names = sorted({*a, *b})
+        return [Difference(title.format(n), a.get(n), b.get(n)) for n in names if a.get(n) != b.get(n)]
+
+    return [*of("version of {}", old.packages, new.packages), *of("{} of the machine", old.machine, new.machine)]
 
 
 @dataclass(frozen=True)
@@ -82,30 +138,41 @@ def steps(history: History) -> list[Step]:
     return found
 
 
+# ---- since when ------------------------------------------------------------------------------------
+
+Holds = Callable[[Output, Output], bool]  # of an older output, and of the latest
+
+
 def unchanged_since(history: History, key: str, level: str, release: MeasuredRelease) -> MeasuredRelease | None:
     """The first release of those up to this one that all gave the same outputs; None where this one has none."""
-    return _first(history, key, level, release, lambda output, latest: output.digest == latest.digest)
+    return _first(history, key, level, release, lambda older, latest: older.digest == latest.digest)
 
 
-def failing_since(history: History, key: str, level: str, release: MeasuredRelease, check: str) -> MeasuredRelease | None:
+def failing_since(
+    history: History, key: str, level: str, release: MeasuredRelease, check: str
+) -> MeasuredRelease | None:
     """The first of those up to this one in all of which that check failed; None where it does not fail."""
-    return _first(history, key, level, release, lambda output, latest: check in output.record.checks)
+    return _first(history, key, level, release, lambda older, latest: check in older.record.checks)
 
 
-def _first(history: History, key: str, level: str, release: MeasuredRelease, holds) -> MeasuredRelease | None:  # type: ignore[no-untyped-def]
-    measured = [each for each in history.releases if history.output(each, key, level)]
-    if release not in measured:
-        return None
-    latest = history.output(release, key, level)
-    found = None
-    for each in reversed(measured[: measured.index(release) + 1]):
-        if not holds(history.output(each, key, level), latest):
+def _first(history: History, key: str, level: str, release: MeasuredRelease, holds: Holds) -> MeasuredRelease | None:
+    latest, first = history.output(release, key, level), None
+    for each in reversed(_up_to(history, release)):
+        output = history.output(each, key, level)
+        if output is None:
+            continue
+        if latest is None or not holds(output, latest):
             break
-        found = each
-    return found
+        first = each
+    return first
 
 
-def is_oldest(history: History, release: MeasuredRelease) -> bool:
-    """Whether no older release was measured, so that what is since then may be older."""
-    usable: Sequence[MeasuredRelease] = [each for each in history.releases if not each.failure]
-    return bool(usable) and usable[0] == release
+def last_before(history: History, key: str, level: str, release: MeasuredRelease) -> MeasuredRelease | None:
+    """The newest release before this one that has the path; None where it is the oldest."""
+    older = _up_to(history, release)[:-1]
+    return next((each for each in reversed(older) if history.output(each, key, level)), None)
+
+
+def _up_to(history: History, release: MeasuredRelease) -> tuple[MeasuredRelease, ...]:
+    places = [at for at, each in enumerate(history.releases) if each.version == release.version]
+    return history.releases[: places[0] + 1] if places else ()

@@ -71,7 +71,8 @@ class Installer:
                 _called([self.python, "-m", "venv", str(place)])
             python = place / "bin" / "python"
             options = self._options(released, is_uv=bool(uv))
-            install = [uv, "pip", "install", "-q", "--python", str(python)] if uv else [str(python), "-m", "pip", "install", "-q"]
+            pip = [uv, "pip"] if uv else [str(python), "-m", "pip"]
+            install = [*pip, "install", "-q", *(["--python", str(python)] if uv else [])]
             _called([*install, *options, *_ALWAYS, *requirements])
             if alone:
                 _called([*install, *options, "--no-deps", *alone])

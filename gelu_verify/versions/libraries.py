@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import one_of
 from ..formats import DTYPES
-from ..functions import FUNCTIONS
-from ..targets.frameworks import jax_, litert_, mlx_, numpy_, onnxruntime_, openvino_, paddle_, scipy_, tensorflow_, torch_
 from ..targets.expressions import is_formula
+from ..targets.frameworks import (
+    jax_,
+    litert_,
+    mlx_,
+    numpy_,
+    onnxruntime_,
+    openvino_,
+    paddle_,
+    scipy_,
+    tensorflow_,
+    torch_,
+)
 from ..targets.library_target import Path
 
 
@@ -47,7 +57,6 @@ class Library:
     requirement: str = "{distribution}=={version}"
     requirements: tuple[str, ...] = ()
     alone: bool = False
-    releases_of: tuple[str, ...] = field(default=())  # distributions that must have a wheel, too
 
     def to_install(self, version: str) -> tuple[list[str], list[str]]:
         """What is installed with, and what without all that it depends on."""
@@ -75,7 +84,9 @@ def _expressed(family: str, paths: Callable[[Any], Sequence[Path]]) -> Callable[
         for path in paths(_Absent()):
             text = path.expression or (path.gradient_of and f"gradient(lambda x: {path.gradient_of})(x)")
             for dtype in path.dtypes if text else ():
-                yield Way(f"{family}.{path.name}", path.function, dtype, path.form, path.expression, {"expression": text})
+                yield Way(
+                    f"{family}.{path.name}", path.function, dtype, path.form, path.expression, {"expression": text}
+                )
 
     return ways
 
@@ -91,7 +102,8 @@ def _models_of_onnx() -> Iterator[Way]:
 
 def _earliest(graph: onnxruntime_.Graph) -> onnxruntime_.Graph:
     """The same model, which older releases read, too; its operators have not changed since."""
-    return graph if {step.op for step in graph.steps if not step.domain} & {"Gelu", "Swish"} else replace(graph, opset=15)
+    own = {step.op for step in graph.steps if not step.domain}
+    return graph if own & {"Gelu", "Swish"} else replace(graph, opset=15)
 
 
 def _models_of_openvino() -> Iterator[Way]:
@@ -108,7 +120,9 @@ def _models_of_litert() -> Iterator[Way]:
             model = {"operator": operator.name, "options": operator.options, "approximate": operator.approximate}
             for dtype in litert_.LITERT_TYPES:
                 said = "" if suffix else expression
-                yield Way(f"litert.{name}{suffix}", function, dtype, form, said, {"model": {**model, "resolver": resolver}})
+                yield Way(
+                    f"litert.{name}{suffix}", function, dtype, form, said, {"model": {**model, "resolver": resolver}}
+                )
 
 
 _TORCH = ("filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec")
@@ -136,8 +150,7 @@ def get_library(name: str) -> Library:
     return LIBRARIES[name]
 
 
-def ways_of_package(target: str, function: str, dtypes: Sequence[str], tensors: str) -> Iterator[Way]:
+def ways_of_package(target: str, function: str, dtypes: Sequence[str]) -> Iterator[Way]:
     """A function of somebody's own package, `module:function`."""
-    assert function in FUNCTIONS
     for dtype in dtypes:
         yield Way(target, function, dtype, "", "", {"expression": target})

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 
 import numpy as np
 
-from ..buckets.bins import FLOOR, layout
 from ..errors import TargetFailure
 from ..formats import get_format, ordinals
 from ..functions.regions import INTERVALS, interval_edges
@@ -22,13 +21,11 @@ from ..machine import machine
 from ..measure.next_buckets import core_buckets
 from ..measure.request import Request
 from ..measure.run import measure_one
-from ..records.result import Result
 from ..targets import switches_of
-from ..work.observer import SILENT, Observer
-from .environments import CannotBeInstalled, Installed, Installer
-from .libraries import Library, Way
+from .environments import CannotBeInstalled, Installed
+from .libraries import Way
 from .releases import Release
-from .store import CURVE, STEPS, MeasuredRelease, Output
+from .store import MeasuredRelease, Output, output_of
 from .worker_process import ReleaseTarget, WorkerProcess
 
 PLAN = "fixed"  # the same inputs, whatever the outputs
@@ -39,60 +36,92 @@ DIGEST, PART = 16, 8  # hexadecimal digits of a digest of all outputs, and of th
 _KEPT_PACKAGES = ("numpy", "jaxlib", "ml_dtypes", "scipy", "mkl", "onednn")
 
 
+def failed(release: Release, why: str) -> MeasuredRelease:
+    """A release of which nothing was measured, today."""
+    return MeasuredRelease(
+        version=release.version, released=release.day, measured=str(datetime.now(UTC).date()), failure=why
+    )
+
+
+NamedSpan = tuple[str, tuple[int, int]]  # interval of x, first and last ordinal
+Installing = Callable[[Release], AbstractContextManager[Installed]]
+
+
 @dataclass
 class Measuring:
     """What is called of releases, and what is known already: `known` outputs by their digest.
 
     Parameters
     ----------
-    levels : instruction-set levels; empty: what the processor has, whatever a library chooses
+    name : of the library, as `versions NAME` has it
+    adapter : by which the worker calls it
+    install : makes the environment of a release
+    levels : instruction-set levels; "": what the processor has, whatever a library chooses
     """
 
-    library: Library
-    installer: Installer
+    name: str
+    adapter: str
+    install: Installing
     ways: Sequence[Way]
-    levels: Sequence[str] = ()
+    levels: Sequence[str] = ("",)
     known: dict[str, Output] = field(default_factory=dict)
-    observer: Observer = SILENT
 
     def measured(self, release: Release) -> MeasuredRelease:
         """What was found of a release; one that cannot be installed, or called at all, says why."""
-        named = {"version": release.version, "released": release.day, "measured": str(datetime.now(UTC).date())}
         if release.missing:
-            return MeasuredRelease(**named, failure=release.missing)
-        requirements, alone = self.library.to_install(release.version)
+            return failed(release, release.missing)
         try:
-            with self.installer.environment(requirements, release.released, alone) as installed:
-                return replace(self._called(release, installed), **named)
+            with self.install(release) as installed:
+                return self._called(release, installed)
         except CannotBeInstalled as error:
-            return MeasuredRelease(**named, failure=str(error))
+            return failed(release, str(error))
+
+    def output(self, release: Release, way: Way, level: str, x_bits: int) -> str:
+        """What a path gives for one input, in bits; or why it gives nothing."""
+        if release.missing:
+            return release.missing
+        x = np.array([x_bits], get_format(way.dtype).uint)
+        y = np.empty_like(x)
+        try:
+            with self.install(release) as installed, self._process(installed, level) as process:
+                process.ask({**way.opening, "dtype": way.dtype}, x, y)
+        except (CannotBeInstalled, TargetFailure) as error:
+            return str(error)
+        return get_format(way.dtype).bits_text(int(y[0]))
+
+    @contextmanager
+    def _process(self, installed: Installed, level: str) -> Iterator[WorkerProcess]:
+        switches = switches_of(self.name) if level else None
+        process = WorkerProcess(installed.python, self.adapter, switches.variables(level) if switches else {})
+        try:
+            yield process
+        finally:
+            process.end()
 
     def _called(self, release: Release, installed: Installed) -> MeasuredRelease:
         results: dict[str, dict[str, str]] = {}
         absent: dict[str, str] = {}
         here = level_of_machine(machine())
-        for level in self.levels or ("",):
-            switches = switches_of(self.library.family) if level else None
-            variables = switches.variables(level) if switches else {}
-            process = WorkerProcess(installed.python, self.library.adapter or self.library.family, variables)
-            try:
+        for level in self.levels:
+            with self._process(installed, level) as process:
                 for way in self.ways:
                     try:
-                        output = self._output(way, release, process, level)
+                        output = self._output(way, release, process)
                         results.setdefault(way.key, {})[level or here] = output.digest
                     except TargetFailure as failure:
                         absent[way.key] = _reason(failure)
-            finally:
-                process.end()
+        absent = {key: why for key, why in absent.items() if key not in results}
         facts = machine()
-        return MeasuredRelease(
-            version=release.version, released="", measured="", python=installed.version, packages=_some(installed.packages),
+        return replace(
+            failed(release, "" if results else next(iter(absent.values()), "nothing of it can be called")),
+            python=installed.version,
+            packages=_some(installed.packages),
             machine={name: str(facts[name]) for name in ("cpu", "libm", "os") if name in facts},
-            results=results, absent={key: why for key, why in absent.items() if key not in results},
-            failure="" if results else next(iter(absent.values()), "nothing of it can be called"),
-        )  # fmt: skip
+            results=results,
+            absent=absent,
+        )
 
-    def _output(self, way: Way, release: Release, process: WorkerProcess, level: str) -> Output:
+    def _output(self, way: Way, release: Release, process: WorkerProcess) -> Output:
         """What a path gives; verified only where nothing gave the same before."""
         target = ReleaseTarget(
             name=way.target, function=way.function, dtypes=(way.dtype,), form=way.form, expression=way.expression,
@@ -105,12 +134,12 @@ class Measuring:
             request = Request(
                 targets=(target,), functions=(way.function,), dtypes=(way.dtype,), plan=PLAN, own="none", workers=1,
                 budget=f"{_judged(way)}buckets" if _judged(way) else 0,
-                repeat=f"gelu-verify versions {self.library.family} --from {release.version} --to {release.version}",
+                repeat=f"gelu-verify versions {self.name} --from {release.version} --to {release.version}",
             )  # fmt: skip
             result = measure_one(request)
             if result.table is None:
                 raise TargetFailure(result.failure or "it was not measured")
-            self.known[whole] = Output(whole, result.record, parts, _curve(result))
+            self.known[whole] = output_of(whole, result.record, result.table.flat, parts)
         return self.known[whole]
 
 
@@ -131,7 +160,7 @@ def _judged(way: Way) -> int:
 
 
 @cache
-def _inputs(function: str, dtype: str, core: tuple[int, ...]) -> tuple[tuple[np.ndarray, ...], tuple[tuple[str, tuple[int, int]], ...]]:
+def _inputs(function: str, dtype: str, core: tuple[int, ...]) -> tuple[Sequence[np.ndarray], Sequence[NamedSpan]]:
     """Bits that are sent, in calls; and spans of ordinals that the worker makes itself, each with its interval."""
     plan = make_plan(PLAN, function, dtype)
     sent = tuple(chunk.x_bits() for chunk in plan.chunks)
@@ -166,24 +195,7 @@ def _digests(target: ReleaseTarget, way: Way) -> dict[str, str]:
     return {name: each.hexdigest()[:PART] for name, each in found.items() if each.digest() != empty}
 
 
-def _curve(result: Result) -> tuple[int | None, ...]:
-    """As in `Output`."""
-    assert result.table is not None
-    bins = layout(result.record.dtype, CURVE)
-    columns = result.table.flat
-    place = np.searchsorted(bins.edges, columns["bucket"].astype(np.int64), side="right") - 1
-    found = np.full(bins.size, np.nan)
-    inside = (place >= 0) & (place < bins.size)
-    np.fmax.at(found, place[inside], columns["max_error"][inside].astype(np.float64))
-    return tuple(None if math.isnan(each) else _step(each) for each in found.tolist())
-
-
-def _step(error: float) -> int:
-    return max(math.ceil(STEPS * math.log2(error)), STEPS * FLOOR) if error else STEPS * FLOOR
-
-
 def _some(packages: Mapping[str, str]) -> dict[str, str]:
     """Those that may decide a result."""
-    return {name: version for name, version in sorted(packages.items()) if name.lower().replace("-", "_") in _KEPT_PACKAGES}
-
-
+    kept = (name for name in sorted(packages) if name.lower().replace("-", "_") in _KEPT_PACKAGES)
+    return {name: packages[name] for name in kept}

@@ -7,18 +7,22 @@ for each digest, whichever releases gave them: equal releases are seen to be equ
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..atomic_files import replace_file
+from ..buckets.bins import FLOOR, layout
 from ..errors import ResultsError
+from ..functions.regions import INTERVALS, REGIONS
 from ..paths import resource
 from ..records.parts import IntervalErrors, RegionErrors
 from ..records.result import Record
 from ..records.serialize import record_from_json, to_json
-from ..functions.regions import INTERVALS, REGIONS
 from .releases import key_of
 
 SCHEMA = 1
@@ -51,6 +55,21 @@ class Output:
     record: Record
     intervals: Mapping[str, str]
     curve: tuple[int | None, ...]
+
+
+def output_of(digest: str, record: Record, buckets: Mapping[str, np.ndarray], intervals: Mapping[str, str]) -> Output:
+    """An output with its curve, from the columns `bucket` and `max_error` of its bucket table."""
+    bins = layout(record.dtype, CURVE)
+    place = np.searchsorted(bins.edges, buckets["bucket"].astype(np.int64), side="right") - 1
+    inside = (place >= 0) & (place < bins.size)
+    largest = np.full(bins.size, np.nan)
+    np.fmax.at(largest, place[inside], buckets["max_error"][inside].astype(np.float64))
+    curve = tuple(None if math.isnan(error) else _step(error) for error in largest.tolist())
+    return Output(digest, record, intervals, curve)
+
+
+def _step(error: float) -> int:
+    return max(math.ceil(STEPS * math.log2(error)), STEPS * FLOOR) if error else STEPS * FLOOR
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,10 @@ from pathlib import Path
 from ..errors import MissingMeasurement
 
 _OF_CUDA = re.compile(r"lib(cu|nccl|nv)[\w-]*\.so")
-_SYMBOL = re.compile(r"(cu[A-Z]|cublas|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvtx|cupti|cuda|__cuda|cufile|cuFile|"
-                     r"nvml|nvshmem|nvJit|__nvJit)")
+_SYMBOL = re.compile(
+    r"(cu[A-Z]|cublas|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvtx|cupti|cuda|__cuda|cufile|cuFile|"
+    r"nvml|nvshmem|nvJit|__nvJit)"
+)
 _NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 _NO_DEVICE = 100  # cudaErrorNoDevice
 
@@ -72,6 +74,10 @@ def _compile(library: Path, source: str, version: str) -> None:
 
 def _output(program: str, option: str, file: Path) -> str:
     try:
-        return subprocess.run([program, option, str(file)], capture_output=True, text=True, errors="replace", check=False).stdout
+        return subprocess.run(
+            [program, option, str(file)], capture_output=True, text=True, errors="replace", check=False
+        ).stdout
     except FileNotFoundError:
-        raise MissingMeasurement(f"{program} (binutils) is needed for stand-ins of the CUDA libraries of this wheel") from None
+        raise MissingMeasurement(
+            f"{program} (binutils) is needed for stand-ins of the CUDA libraries of this wheel"
+        ) from None

@@ -20,6 +20,7 @@ import numpy
 
 MESSAGE = 1 << 63
 SHORT, LONG = 1 << 16, 1 << 20  # inputs of a call for a digest: two lengths, as some libraries compile for each
+TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}  # of OpenVINO
 WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 
 
@@ -46,8 +47,11 @@ class Arrays:
             except ImportError:
                 if module == self.modules[0]:
                     raise
-        self.names = {module.partition(".")[0]: sys.modules[module.partition(".")[0]]
-                      for module in self.modules if module in sys.modules}
+        self.names = {
+            module.partition(".")[0]: sys.modules[module.partition(".")[0]]
+            for module in self.modules
+            if module in sys.modules
+        }
         self.names["gradient"] = self.gradient
 
     def version(self):
@@ -247,7 +251,6 @@ class Openvino(Arrays):
 
     modules = ("openvino", "openvino.runtime")
     opsets = ("openvino.opset13", *(f"openvino.runtime.opset{n}" for n in range(13, 6, -1)))
-    types = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
     def __init__(self):
         sys.modules["openvino_telemetry"] = None  # else importing it reports home
@@ -272,7 +275,7 @@ class Openvino(Arrays):
         return y
 
     def model(self, model, dtype):
-        element = getattr(self.ov.Type, self.types[dtype])
+        element = getattr(self.ov.Type, TYPES[dtype])
         ops = self.ops
         x = ops.parameter([-1], element, name="x")
         text = model["expression"].replace("swish(x)", "swish(x, openvino.opset13.constant(1, x.get_element_type()))")
@@ -282,10 +285,10 @@ class Openvino(Arrays):
         described = self.ov.Model([node], [x], "path")
         try:
             compiled = self.ov.Core().compile_model(described, "CPU", settings)
-        except Exception:  # releases before 2023.1 know neither
+        except Exception:  # noqa: BLE001 - releases before 2023.1 know neither
             compiled = self.ov.Core().compile_model(described, "CPU", {})
         returned = compiled.output(0).get_element_type().get_type_name()
-        if returned != self.types[dtype]:
+        if returned != TYPES[dtype]:
             raise TypeError(f"returned {returned} where {dtype} was expected")
 
         def run(bits):
@@ -304,7 +307,6 @@ class Litert(Arrays):
     """A model of one operator, written anew for every length."""
 
     modules = ("ai_edge_litert.interpreter", "ai_edge_litert.schema_py_generated", "flatbuffers")
-    types = {"float16": "FLOAT16", "float32": "FLOAT32"}
 
     def version(self):
         return ""
@@ -320,8 +322,9 @@ class Litert(Arrays):
 
         def interpreter_of(size):
             resolver = getattr(litert.OpResolverType, model["resolver"])
-            made = litert.Interpreter(model_content=self.written(model, dtype, size),
-                                      experimental_op_resolver_type=resolver, num_threads=1)
+            made = litert.Interpreter(
+                model_content=self.written(model, dtype, size), experimental_op_resolver_type=resolver, num_threads=1
+            )
             made.allocate_tensors()
             return made
 
@@ -353,7 +356,7 @@ class Litert(Arrays):
         for name in (b"x", b"y"):
             tensor = schema.TensorT()
             tensor.name, tensor.shape, tensor.buffer = name, [size], 0
-            tensor.type = getattr(schema.TensorType, self.types[dtype])
+            tensor.type = getattr(schema.TensorType, dtype.upper())
             tensors.append(tensor)
         graph.tensors, graph.inputs, graph.outputs, graph.operators, graph.name = tensors, [0], [1], [node], b"path"
         whole = schema.ModelT()
@@ -386,17 +389,28 @@ class TorchPackage(Torch):
     function = Package.function
 
 
-LIBRARIES = {"numpy": Arrays, "scipy": Scipy, "torch": Torch, "jax": Jax, "tensorflow": Tensorflow, "paddle": Paddle,
-             "mlx": Mlx, "onnxruntime": Onnxruntime, "openvino": Openvino, "litert": Litert, "package": Package,
-             "package-torch": TorchPackage}
+LIBRARIES = {
+    "numpy": Arrays,
+    "scipy": Scipy,
+    "torch": Torch,
+    "jax": Jax,
+    "tensorflow": Tensorflow,
+    "paddle": Paddle,
+    "mlx": Mlx,
+    "onnxruntime": Onnxruntime,
+    "openvino": Openvino,
+    "litert": Litert,
+    "package": Package,
+    "package-torch": TorchPackage,
+}
 
 
 def compiled(expression, names):
     """The function that an expression applies to x as a whole, made once; else the function of x that it is."""
     tree = ast.parse(expression, mode="eval").body
-    if isinstance(tree, ast.Call) and not tree.keywords and [getattr(each, "id", "") for each in tree.args] == ["x"]:
-        if not speaks_of_x(tree.func):
-            return eval(compile(ast.Expression(tree.func), "expression", "eval"), dict(names))
+    is_of_x = isinstance(tree, ast.Call) and [getattr(each, "id", "") for each in tree.args] == ["x"]
+    if is_of_x and not tree.keywords and not speaks_of_x(tree.func):
+        return eval(compile(ast.Expression(tree.func), "expression", "eval"), dict(names))
     return eval(f"lambda x: {expression}", dict(names))
 
 
@@ -466,7 +480,7 @@ def main():
             try:
                 worker = worker or Worker(library)
                 answer = worker.answer(message)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever a library raises is an answer
                 lines = str(error).strip().splitlines() or ["(no message)"]
                 answer = {"error": f"{type(error).__name__}: {lines[0][:300]}"}
             content = json.dumps(answer).encode()

@@ -1,0 +1,175 @@
+"""Where releases come from: a package index, a folder of wheels, or the commits of a git checkout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from ..compare.measuring import measured_at
+from ..compare.revisions import Repository
+from ..errors import GeluVerifyError, UsageError
+from ..isa import level_of_machine
+from ..machine import machine
+from ..records.result import Record
+from ..runs.bucket_files import read_columns
+from ..runs.store import Run
+from .commits import commit_of, commits
+from .environments import Installed, Installer
+from .libraries import LIBRARIES, Way, get_library, ways_of_package
+from .measuring import PLAN, Installing, Measuring, failed
+from .releases import Release, of_folder, of_index
+from .store import MeasuredRelease, Output, output_of
+
+_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")  # module:function, where it is no file
+
+
+class Measurer(Protocol):
+    """What measures a release; `known`: outputs by their digest, those that it finds come to it."""
+
+    ways: Sequence[Way]
+    levels: Sequence[str]
+    known: dict[str, Output]
+
+    def measured(self, release: Release) -> MeasuredRelease: ...
+
+    def output(self, release: Release, way: Way, level: str, x_bits: int) -> str: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """Releases under a name, and what measures them."""
+
+    name: str
+    releases: Sequence[Release]
+    measurer: Measurer
+
+
+def of_library(name: str, installer: Installer) -> Source:
+    """A library whose paths are known."""
+    library = get_library(name)
+
+    @contextmanager
+    def install(release: Release) -> Iterator[Installed]:
+        requirements, alone = library.to_install(release.version)
+        with installer.environment(requirements, release.released, alone) as installed:
+            yield installed
+
+    measurer = Measuring(name, library.adapter or name, install, list(library.ways()))
+    return Source(name, _releases(library.distribution, installer), measurer)
+
+
+def of_package(
+    name: str, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str, installer: Installer
+) -> Source:
+    """Functions of somebody's own package, `module:function`, on arrays of NumPy or torch."""
+
+    @contextmanager
+    def install(release: Release) -> Iterator[Installed]:
+        with installer.environment([f"{name}=={release.version}"], release.released) as installed:
+            yield installed
+
+    return Source(name, _releases(name, installer), _of_package(name, install, targets, functions, dtypes, array))
+
+
+def of_checkout(
+    folder: Path, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str,
+    installer: Installer, first: str | None, last: str | None,
+) -> Source:  # fmt: skip
+    """Commits: of a package, which is installed from each, or of files, which are measured as `compare` does."""
+    repository = Repository.around(folder)
+    releases = commits(repository, first, last)
+    name = repository.top.name
+    if not all(_MODULE.fullmatch(target) and not (folder / target.partition(":")[0]).exists() for target in targets):
+        named = [repository.relative(target) for target in targets]
+        return Source(name, releases, _Files(repository, named, functions, dtypes))
+
+    @contextmanager
+    def install(release: Release) -> Iterator[Installed]:
+        revision = repository.revision(commit_of(release.version))
+        with (
+            repository.checked_out(revision) as (place, _),
+            installer.environment([str(place)], release.released) as installed,
+        ):
+            yield installed
+
+    return Source(name, releases, _of_package(name, install, targets, functions, dtypes, array))
+
+
+def _releases(distribution: str, installer: Installer) -> list[Release]:
+    return of_folder(distribution, installer.find_links) if installer.find_links else of_index(distribution)
+
+
+def _of_package(
+    name: str, install: Installing, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str
+) -> Measuring:
+    if not targets or not all(":" in target for target in targets):
+        watched = ", ".join(sorted(LIBRARIES))
+        raise UsageError(f"say which function of {name} to call: --target module:function (known without: {watched})")
+    adapter = "package-torch" if array == "torch" else "package"
+    ways = [way for target in targets for way in ways_of_package(target, functions[0], dtypes)]
+    return Measuring(name, adapter, install, ways)
+
+
+@dataclass
+class _Files:
+    """Files of a repository, each commit in a folder of its own."""
+
+    repository: Repository
+    targets: Sequence[str]
+    functions: Sequence[str]
+    dtypes: Sequence[str]
+
+    def __post_init__(self) -> None:
+        self.known: dict[str, Output] = {}
+        self.levels: Sequence[str] = ("",)
+        self.ways: Sequence[Way] = [
+            Way(target, function, dtype, "", "", {})
+            for target in self.targets
+            for function in self.functions
+            for dtype in self.dtypes
+        ]
+
+    def measured(self, release: Release) -> MeasuredRelease:
+        try:
+            with TemporaryDirectory(prefix="gelu-verify-commit-") as folder:
+                run = self._run(release, self.targets, ["--plan", PLAN], Path(folder) / "run")
+                results = {record.key: self._kept(run, at, record) for at, record in enumerate(run.results)}
+        except GeluVerifyError as error:
+            return failed(release, str(error))
+        level = level_of_machine(machine())
+        absent = {record.key: record.failure or "" for record in run.results if results[record.key] is None}
+        found = {key: {level: digest} for key, digest in results.items() if digest}
+        if not found:
+            return failed(release, next(iter(absent.values()), "nothing was measured"))
+        return replace(failed(release, ""), results=found, absent=absent)
+
+    def _kept(self, run: Run, at: int, record: Record) -> str | None:
+        if record.buckets is None or record.bits_sha256 is None:
+            return None
+        output = output_of(record.bits_sha256[:16], record, read_columns(run.buckets(at)), {})
+        self.known[output.digest] = output
+        return output.digest
+
+    def output(self, release: Release, way: Way, level: str, x_bits: int) -> str:
+        with TemporaryDirectory(prefix="gelu-verify-commit-") as folder:
+            try:
+                run = self._run(release, [way.target], ["--bits", hex(x_bits)], Path(folder) / "run")
+            except GeluVerifyError as error:
+                return str(error)
+            (record,) = run.results
+            return record.failure or (record.witness.got_bits if record.witness else "no output")
+
+    def _run(self, release: Release, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
+        revision = self.repository.revision(commit_of(release.version))
+        words = [*inputs, "--throughput", "none", *(w for f in self.functions for w in ("--function", f))]
+        words += [word for dtype in self.dtypes for word in ("--dtype", dtype)]
+        with self.repository.checked_out(revision) as (place, variables):
+            there = [target for target in targets if self.repository.has(target, place)]
+            if not there:
+                raise UsageError(f"it has no file of {', '.join(targets)}")
+            return measured_at(place, variables, [*words, "--", *there], out, revision.label)
