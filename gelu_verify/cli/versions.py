@@ -38,7 +38,7 @@ OWN = Path("reports/versions")
 @click.option("--isa", "levels", multiple=True, metavar="L", help="Limit the library to instruction-set level L; all: "
               "each that it and this processor have. May be repeated; default: the processor's own.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only these paths of a known library "
-              "(torch.gelu); or which functions of a package (module:function), or files of a checkout, to call.")  # fmt: skip
+              "(torch.gelu); or functions of a package (module:function), or files of a checkout.")  # fmt: skip
 @click.option("--function", "functions", multiple=True, metavar="F", help="Only function F; may be repeated.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Only dtype D; may be repeated.")
 @click.option("--array", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True,
@@ -94,9 +94,7 @@ def versions(
             digests = {digest for of in found.results.values() for digest in of.values()}
             keep(out, source.name, found, [known[digest] for digest in digests])
             count = sum(map(len, found.results.values()))
-            say(
-                f"{number}/{len(todo)} {source.name} {release.version}: {found.failure or f'{count} results'}", err=True
-            )
+            say(f"{number}/{len(todo)} {source.name} {release.version}: {found.failure or _results(count)}", err=True)
 
     with stdout_for_results(), ThreadPoolExecutor(workers) as pool:
         list(pool.map(measure, todo))
@@ -210,11 +208,11 @@ def _step_lines(step: Any) -> Iterator[Line]:
         yield from labelled(name, "dim", release.failure, width)
         return
     if step.before is None:
-        yield from labelled(name, "bold", f"{sum(map(len, release.results.values()))} results", width)
+        yield from labelled(name, "bold", _results(sum(map(len, release.results.values()))), width)
         return
     changed = step.changed
     same = len(step.changes) - len(changed)
-    text = f"{len(changed)} changed, {same} the same" if changed else f"all {same} results the same, bit for bit"
+    text = f"{len(changed)} changed, {same} the same" if changed else f"{_results(same)}, the same bit for bit"
     yield from labelled(name, "bold" if changed else "dim", text, width)
     for each in changed[:_SHOWN]:
         found = replace(each.found, target=f"{each.found.target} ({each.level})")
@@ -224,6 +222,10 @@ def _step_lines(step: Any) -> Iterator[Line]:
 
 
 _SHOWN = 6
+
+
+def _results(count: int) -> str:
+    return f"{count} result{'' if count == 1 else 's'}"
 
 
 def _print_bisection(source: Source, releases: Sequence[Release], x: str | None, as_json: bool) -> None:

@@ -28,6 +28,7 @@ from ..show.document import (
     TextTable,
 )
 from ..truth.values import judge
+from ..versions.since import since_when
 from .calls import instead_of, owner_of
 from .reproducer import Reproducer, ShownInput, shown_inputs
 from .text import ulp_text, value_text
@@ -103,7 +104,8 @@ def _what(record: Record) -> Iterator[Block]:
     yield Text(": ".join(filter(None, found)))
     every = "every input of the dtype" if record.bound == "=" else f"{record.n:,} inputs, so others may be worse"
     narrowed = f" in {', '.join(record.ranges)} (bits)" if record.ranges else ""
-    yield Text(f"Tried: {every}{narrowed}. Other versions of the library were not tried.")
+    since = since_when(record) or "Other versions of the library were not tried."
+    yield Text(f"Tried: {every}{narrowed}. {since}")
 
 
 def _code(text: str) -> Marked:

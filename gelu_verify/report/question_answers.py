@@ -16,6 +16,7 @@ from ..records.result import Record
 from ..show.chart import number
 from ..show.document import Block, Definitions, Inline, Items, Listing, Marked, Text, listed
 from ..truth.values import reference
+from ..versions.since import since_when
 from . import text
 from .calls import GOOD, advice, calls, owner_of
 from .citation import citation_texts
@@ -131,6 +132,14 @@ def example(reported: ReportedRuns) -> Iterator[Block]:
     yield Text((_name(record), f" in {record.dtype}, {size} ULP; the command asks the library again:"))
     yield Definitions([("x", x), ("returned", got), ("right", want)])
     yield Listing(ask_command(record, record.witness.x_bits))
+
+
+def since(reported: ReportedRuns) -> Iterator[Block]:
+    """Of calls that are wrong somewhere; then of others."""
+    called = sorted(_called(reported), key=lambda record: record.grade in GOOD)
+    lines: list[Inline] = [(_name(each), f" in {each.dtype}: {said}") for each in called if (said := since_when(each))]
+    yield from listed(lines, _SHOWN)
+    yield Text(("From release to release: ", Marked("gelu-verify upgrade LIBRARY OLD NEW", "code"), "."))
 
 
 def repeat(reported: ReportedRuns) -> Iterator[Block]:

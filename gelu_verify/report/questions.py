@@ -127,6 +127,11 @@ QUESTIONS = (
         answers.example,
         section="witnesses",
     ),
+    Question(
+        "Since which version is it so?",
+        "when release changed regression upgrade history older newer versions bisect",
+        answers.since,
+    ),
     Question("How do I repeat it?", "reproduce rerun again command seed", answers.repeat, section="witnesses"),
     Question(
         "How do I cite it?", "citation bibtex reference paper doi publication", answers.cite, section="provenance"

@@ -38,7 +38,9 @@ class Way:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the library's own, and no formula that somebody writes with its functions."""
+        """Whether it is a known library's own, and no formula that somebody writes with its functions."""
+        if ":" in self.target:
+            return False
         return bool(self.expression) if "model" in self.opening else not is_formula(self.opening["expression"])
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,7 @@ def history_of(library: str) -> History:
     if not releases:
         known = sorted({*libraries_in(default_root()), *libraries_in(HERE)})
         raise one_of("library", library, known)
-    outputs = {**committed.outputs, **(own.outputs if own else {})}
+    outputs = ChainMap({}, dict(own.outputs) if own else {}, committed.outputs)  # type: ignore[arg-type]
     return History(library, tuple(sorted(releases.values(), key=lambda each: key_of(each.version))), outputs)
 
 
@@ -53,9 +54,10 @@ def release_of(history: History, asked: str | None, is_old: bool) -> MeasuredRel
     named = [each for each in usable if each.version == text or each.version.startswith(f"{text}.")]
     exact = [each for each in named if each.version == text]
     if not named:
-        why = next((f", which failed: {each.failure}" for each in history.releases if each.version == text), "")
+        failure = next((each.failure for each in history.releases if each.version == text), "")
+        state = f"could not be measured: {failure}" if failure else "is not on record"
         raise MissingMeasurement(
-            f"{history.library} {text} is not on record{why} (on record: {', '.join(e.version for e in usable)}; to "
+            f"{history.library} {text} {state} (on record: {', '.join(e.version for e in usable)}; to "
             f"measure it: gelu-verify versions {history.library} --from {text} --to {text})"
         )
     return (exact or named)[-1]

@@ -137,10 +137,10 @@ class _Files:
     def measured(self, release: Release) -> MeasuredRelease:
         try:
             with TemporaryDirectory(prefix="gelu-verify-commit-") as folder:
-                run = self._run(release, self.targets, ["--plan", PLAN], Path(folder) / "run")
+                run = self._run(release, self.targets, ["--plan", PLAN, "--budget", "0"], Path(folder) / "run")
                 results = {record.key: self._kept(run, at, record) for at, record in enumerate(run.results)}
         except GeluVerifyError as error:
-            return failed(release, str(error))
+            return failed(release, str(error).removeprefix(f"at {release.version}: "))
         level = level_of_machine(machine())
         absent = {record.key: record.failure or "" for record in run.results if results[record.key] is None}
         found = {key: {level: digest} for key, digest in results.items() if digest}
@@ -172,4 +172,4 @@ class _Files:
             there = [target for target in targets if self.repository.has(target, place)]
             if not there:
                 raise UsageError(f"it has no file of {', '.join(targets)}")
-            return measured_at(place, variables, [*words, "--", *there], out, revision.label)
+            return measured_at(place, variables, [*words, "--", *there], out, release.version)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,8 @@ class MeasuredRelease:
     none; `failure`: why there is nothing at all."""
 
     version: str
-    released: str  # day; empty where nobody says
     measured: str  # day
+    released: str = ""  # day; empty where nobody says
     python: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, str] = field(default_factory=dict)
@@ -129,12 +129,31 @@ def libraries_in(root: Path) -> list[str]:
 def read_history(root: Path, library: str) -> History:
     """ResultsError where a file is none that this version reads; an empty history where there are none."""
     folder = root / library
-    outputs = {}
+    outputs: Mapping[str, Output] = {}
     if (folder / OUTPUTS).exists():
-        outputs = {digest: _output(digest, entry) for digest, entry in _read(folder / OUTPUTS)["outputs"].items()}
+        outputs = _Outputs(_read(folder / OUTPUTS)["outputs"])
     files = [each for each in folder.glob("*.json") if each.name != OUTPUTS]
     releases = [_release(each) for each in files]
     return History(library, tuple(sorted(releases, key=lambda each: key_of(each.version))), outputs)
+
+
+class _Outputs(Mapping[str, Output]):
+    """Outputs of a file, each made when it is first asked for."""
+
+    def __init__(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
+        self._entries = entries
+        self._made: dict[str, Output] = {}
+
+    def __getitem__(self, digest: str) -> Output:
+        if digest not in self._made:
+            self._made[digest] = _output(digest, self._entries[digest])
+        return self._made[digest]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def keep(root: Path, library: str, release: MeasuredRelease, outputs: Iterable[Output]) -> None:

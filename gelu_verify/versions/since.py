@@ -1,0 +1,64 @@
+"""Since when a call of a library gives what it gives, from the releases on record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..isa import level_of_machine, split_level
+from ..machine import machine
+from ..records.claims import claim_text
+from ..records.result import Record
+from .changes import failing_since, last_before, unchanged_since
+from .libraries import LIBRARIES
+from .recorded import history_of, level_of
+from .store import History, MeasuredRelease, default_root, libraries_in
+
+Since = Callable[[History, str, str, MeasuredRelease], MeasuredRelease | None]
+
+
+def since_when(record: Record) -> str:
+    """In a sentence or two; empty where the release of the result is not on record."""
+    family = record.family
+    if family not in LIBRARIES or family not in libraries_in(default_root()):
+        return ""
+    history = history_of(family)
+    release = history.release(record.version.partition("+")[0])
+    target, level = split_level(record.target)
+    key = f"{target}/{record.function}/{record.dtype}"
+    if release is None or release.failure or key not in release.results:
+        return ""
+    found = level or _level(history, release, key)
+    if found not in release.results[key]:
+        return ""
+    parts = [_since("It gives these outputs", history, key, found, release, unchanged_since)]
+    checks = [
+        name for name, each in record.findings.items() if each.severity == "defect" and name in record.failed_checks
+    ]
+    for check in checks[:1]:
+
+        def failing(
+            history: History, key: str, level: str, release: MeasuredRelease, check: str = check
+        ) -> MeasuredRelease | None:
+            return failing_since(history, key, level, release, check)
+
+        if failing(history, key, found, release):
+            parts.append(_since(f"Check {check} fails", history, key, found, release, failing))
+    return " ".join(parts)
+
+
+def _level(history: History, release: MeasuredRelease, key: str) -> str:
+    """The level of this processor, or the highest below it on record."""
+    here = level_of_machine(machine())
+    return here if here in release.results[key] else level_of(history, [release], None)
+
+
+def _since(what: str, history: History, key: str, level: str, release: MeasuredRelease, first_of: Since) -> str:
+    first = first_of(history, key, level, release)
+    assert first is not None
+    before = last_before(history, key, level, first)
+    name = f"{history.library} {first.version}{f' ({first.released})' if first.released else ''}"
+    if before is None:
+        return f"{what} in every release on record, from {name} on."
+    output = history.output(before, key, level)
+    assert output is not None
+    return f"{what} since {name}; {before.version} was {claim_text(output.record)}."
