@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 from distribution import install
+from marking import nightly
 from program import PROGRAM
 from repository import ROOT
 
@@ -82,12 +83,13 @@ def test_irrational_values_and_signs_at_zero(run):
     assert json.loads(run("lookup", "cubic", "float32", "-inf", "--json").stdout)["y"] == "-inf"
 
 
-def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
-    done = run("run", "others", "--no-throughput", "--out", "stored", "--json")
+@pytest.mark.parametrize(("plan", "bound"), [("quick", ">="), *nightly(("default", "="))])
+def test_a_run_in_isolation_judges_with_plugins(run, tmp_path, plan, bound):
+    done = run("run", "others", "--plan", plan, "--no-throughput", "--no-report", "--out", "stored", "--json")
     results = {each["target"]: each for each in json.loads(done.stdout)}
     right, wrong = results["others.mish"], results["others.wrong"]
     assert right["function"] == "other_mish"
-    assert right["bound"] == "="
+    assert right["bound"] == bound
     assert right["max_ulp"] <= 1
     assert {name for name, status in right["checks"].items() if status == "fail"} == set()
     assert right["checks"]["half_slope"] == right["checks"]["at_one"] == "pass"
@@ -106,7 +108,7 @@ def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
 
 
 def test_a_kind_of_target(run):
-    done = run("run", "twice:1.0", "--plan", "landmarks", "--no-throughput", "--json")
+    done = run("run", "twice:1.0", "--plan", "landmarks", "--no-throughput", "--no-report", "--json")
     (result,) = json.loads(done.stdout)
     assert (result["target"], result["function"], result["max_ulp"]) == ("twice:1.0", "relu", 0)
 
