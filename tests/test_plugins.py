@@ -83,7 +83,7 @@ def test_irrational_values_and_signs_at_zero(run):
 
 
 def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
-    done = run("run", "others", "--no-throughput", "--out", "stored", "--json")
+    done = run("run", "others", "--no-throughput", "--no-report", "--out", "stored", "--json")
     results = {each["target"]: each for each in json.loads(done.stdout)}
     right, wrong = results["others.mish"], results["others.wrong"]
     assert right["function"] == "other_mish"
@@ -106,7 +106,7 @@ def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
 
 
 def test_a_kind_of_target(run):
-    done = run("run", "twice:1.0", "--plan", "landmarks", "--no-throughput", "--json")
+    done = run("run", "twice:1.0", "--plan", "landmarks", "--no-throughput", "--no-report", "--json")
     (result,) = json.loads(done.stdout)
     assert (result["target"], result["function"], result["max_ulp"]) == ("twice:1.0", "relu", 0)
 

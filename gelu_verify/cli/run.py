@@ -87,6 +87,9 @@ if TYPE_CHECKING:
               "where nothing is, all, on few inputs.")  # fmt: skip
 @click.option("--chunks", type=SpanOption(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
               "part in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
+@click.option(
+    "--no-report", is_flag=True, help="Store the run alone: `gelu-verify report RUN` writes its report later."
+)
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
 @takes_target()
@@ -101,6 +104,7 @@ def run(
     fail_on: Severity | None,
     strict: bool,
     own: bool | None,
+    no_report: bool,
     details: bool,
     as_json: bool,
     reporter: Reporter,
@@ -141,8 +145,13 @@ def run(
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
-        measured = _without_report(out, command) or measure_run(
-            request, out, command=command, observer=OnStderr(), prepare=load_report, report=write_all
+        measured = (None if no_report else _without_report(out, command)) or measure_run(
+            request,
+            out,
+            command=command,
+            observer=OnStderr(),
+            prepare=load_printing if no_report else load_report,
+            report=(lambda run: None) if no_report else write_all,
         )
     judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
@@ -269,10 +278,15 @@ def _request(*, parameters: tuple[tuple[str, str], ...], no_throughput: bool, **
         return Request(**typed, hard_cases=hard_cases_here())
 
 
-def load_report() -> None:
-    """What printing and reporting need."""
+def load_printing() -> None:
+    """What printing needs."""
     for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.cases"):
         import_module(module)
+
+
+def load_report() -> None:
+    """What printing and reporting need."""
+    load_printing()
     with suppress(ModuleNotFoundError):  # then none is written
         from ..report.page import template
 
@@ -301,9 +315,11 @@ def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: 
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for name in ("index.html", "report.md") if (measured.path / "report.md").exists() else ():
+    has_report = (measured.path / "report.md").exists()
+    for name in ("index.html", "report.md") if has_report else ():
         say(f"written: {measured.path / name}", err=as_json)
-    say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
+    files = "manifest.json, buckets/, and a CSV of every table" if has_report else "manifest.json, buckets/"
+    say(f"written: {measured.path} (the run: {files})", err=as_json)
 
 
 def _times(record: Record, time: SweepTime) -> str:

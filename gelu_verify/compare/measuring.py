@@ -104,7 +104,7 @@ class _Side:
         """What it gives at single inputs."""
         self.how.say(f"asking {result.target} at {self.revision.label} for {len(x_bits)} outputs that were not kept")
         words = ["--function", result.function, "--dtype", result.dtype, "--plan", "landmarks", "--throughput", "none"]
-        words += [word for x in x_bits for word in ("--bits", x)]
+        words += ["--no-report", *(word for x in x_bits for word in ("--bits", x))]
         with TemporaryDirectory(dir=self.how.scratch) as folder:
             return outputs_of(self._measured([result.target], words, Path(folder) / "run"), x_bits)
 

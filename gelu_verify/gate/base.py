@@ -145,7 +145,7 @@ class _OldCode:
         return self.repository.relative(now.target)
 
     def _measured(self, now: Record, *instead: str) -> Record:
-        words = [self._target(now), *shlex.split(now.repeat)[3:], "--throughput", "none", *instead]
+        words = [self._target(now), *shlex.split(now.repeat)[3:], "--throughput", "none", "--no-report", *instead]
         with TemporaryDirectory(dir=self.scratch) as folder:
             run = measured_at(self.place, self.variables, words, Path(folder) / "run", self.revision.label)
         (found,) = run.results

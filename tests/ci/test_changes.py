@@ -68,7 +68,8 @@ def test_the_command_writes_files_and_ends_with_its_code(tmp_path, monkeypatch):
             f"import numpy as np\ndef f(x):\n    return np.maximum(x, 0) * x.dtype.type({by})"
         )
         CliRunner().invoke(main, ["run", "mine.py:f", "--function", "relu", "--dtype", "float16", "--plan", "landmarks",
-                                  "--no-throughput", "--in-process", "--no-own", "--out", run])  # fmt: skip
+                                  "--no-throughput", "--no-report", "--in-process", "--no-own",
+                                  "--out", run])  # fmt: skip
     done = CliRunner().invoke(
         main, ["compare", "old", "new", "--fail-on", "worse", "--junit", "j.xml", "--github", "--json"]
     )

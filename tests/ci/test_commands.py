@@ -41,8 +41,8 @@ def call(*args):
 
 
 def run(name, *args):
-    options = ("--function", "relu", "--dtype", "float16", "--plan", "landmarks", "--no-throughput", "--in-process")
-    return call("run", f"mine.py:{name}", *options, "--no-own", *args)
+    options = ("--function", "relu", "--dtype", "float16", "--plan", "landmarks", "--no-throughput", "--no-report")
+    return call("run", f"mine.py:{name}", *options, "--in-process", "--no-own", *args)
 
 
 def verdicts(path):

@@ -67,7 +67,7 @@ def call(*args):
 
 
 def results(*args):
-    done = call("run", *args, *QUICK, "--json")
+    done = call("run", *args, *QUICK, "--no-report", "--json")
     assert done.stdout, done.stderr
     return json.loads(done.stdout), done
 
@@ -226,6 +226,16 @@ def test_lookup_refuses_what_it_cannot_use(args, words):
 # ---- run -----------------------------------------------------------------------------------------
 
 
+def test_a_run_without_its_report_gets_it_later(home):
+    asked = ["run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", "kept", "--no-report"]
+    done = call(*asked)
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "written: kept (the run: manifest.json, buckets/)")
+    assert visible(home / "kept") == ["buckets", "manifest.json"]
+    assert_one_line_error(call(*asked), 2, "kept")
+    assert call("report", "kept", "--out", "page").exit_code == 0
+    assert {"index.html", "report.md", "summary.csv"} <= set(visible(home / "page"))
+
+
 def test_run_stores_reports_and_prints(home):
     done = call("run", "kernels.gelu_erfc", "--dtype", "float32", "--plan", "quick", "--seed", "7", "--out", "kept")
     assert done.exit_code == 0, done.output
@@ -243,7 +253,7 @@ def test_run_stores_reports_and_prints(home):
 
 @pytest.mark.nightly
 def test_what_an_implementation_prints_does_not_reach_stdout(home):
-    command = [*PROGRAM, "run", "mine.py:chats", "--function", "relu", *QUICK, "--json"]
+    command = [*PROGRAM, "run", "mine.py:chats", "--function", "relu", *QUICK, "--no-report", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)
     assert [(result["max_ulp"], result["failure_kind"]) for result in found] == [(0, "stdout")] * 4
@@ -509,7 +519,7 @@ def test_a_job_in_the_background_goes_on(home):
 
 def test_report_rebuilds_from_stored_runs(home):
     for out in ("a", "b"):
-        results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", out)
+        call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", out)
     page = (home / "a" / "index.html").read_text()
     (home / "a" / "index.html").unlink()
     done = call("report", "a")

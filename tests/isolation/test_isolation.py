@@ -340,7 +340,7 @@ def test_a_family_that_does_not_survive_its_import_is_absent(tmp_path, monkeypat
 
 def command(faulty, *names):
     targets = [f"{faulty}:{name}" for name in names]
-    options = ["--function", "relu", "--dtype", "float32", "--no-throughput"]
+    options = ["--function", "relu", "--dtype", "float32", "--no-throughput", "--no-report"]
     return [*PROGRAM, "run", *targets, *options]
 
 

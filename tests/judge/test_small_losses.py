@@ -119,15 +119,15 @@ def test_what_lost_more_below_the_largest_error_of_its_interval_is_not_outweighe
 def perturbed(rng):
     """Some results become the other neighbour of the exact value, more or less often, and some are floats off."""
     least, share, far = rng.uniform(0.2, 0.5), rng.choice([0.001, 0.1, 1.0]), rng.choice([0.0, 0.0, 0.001])
-    floats, seed = int(rng.integers(1, 20)), int(rng.integers(1 << 30))
+    floats, drawn = int(rng.integers(1, 20)), np.random.default_rng(int(rng.integers(1 << 30))).random((2, 1 << 16))
 
     def fault(dtype, x, y):
         error = judge("gelu", dtype, x, y).error
-        drawn = np.random.default_rng(seed).random((2, 1 << 16))[:, x]
+        flip, move = drawn[:, x]
         flipped = from_ordinals(FMT, ordinals(FMT, y) + np.where(error > 0, -1, 1))
         with np.errstate(invalid="ignore"):
-            y = np.where((np.abs(error) > least) & (drawn[0] < share), flipped, y).astype(y.dtype)
-        return np.where(drawn[1] < far, shifted(FMT, y, floats), y)
+            y = np.where((np.abs(error) > least) & (flip < share), flipped, y).astype(y.dtype)
+        return np.where(move < far, shifted(FMT, y, floats), y)
 
     return fault
 

@@ -10,7 +10,7 @@ from published_models import HALVES, HEADERS, MODELS, SQRT_2_OVER_PI, Number, py
 from gelu_verify import targets
 from gelu_verify.formats import from_ordinals, get_format, numpy_dtype, values
 from gelu_verify.kernels.published import PUBLISHED, run
-from gelu_verify.machine import provenance
+from gelu_verify.machine import machine
 from gelu_verify.truth.values import judge, reference_bits
 
 EVERY_16 = np.arange(1 << 16, dtype=np.uint16)
@@ -222,7 +222,7 @@ def test_same_bits_as_the_library(ours, theirs):
 @pytest.mark.frameworks
 @pytest.mark.parametrize("path", ["gelu_erf", "gelu_erf_grad"])
 def test_same_bits_as_onednn_in_torch(path):
-    wide_vectors = "avx512f" in provenance(())["machine"]["isa"] and path == "gelu_erf"
+    wide_vectors = "avx512f" in machine()["isa"] and path == "gelu_erf"
     ours = f"onednn-{path}_{'avx512' if wide_vectors else 'avx2'}"
     assert same_as_library(ours, "torch.gelu" if path == "gelu_erf" else "torch.gelu_grad", "float32") == 0
 

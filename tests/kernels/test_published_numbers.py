@@ -11,7 +11,7 @@ import pytest
 
 from gelu_verify import targets
 from gelu_verify.formats import get_format, numpy_dtype, values
-from gelu_verify.machine import provenance
+from gelu_verify.machine import machine
 from gelu_verify.truth.values import judge, reference_bits
 
 HEAVY = ("torch", "openvino", "mlx", "huggingface")
@@ -62,7 +62,7 @@ torch.gelu_grad        float32   4.3    -      110    5.6e4   -
 # from -5.158. torch.gelu_grad in [-1, 0): the maximum lies at the root, and is as large as the sample comes close.
 CASES = [line.split() for line in KNOWN.strip().splitlines()]
 AVX2_ONLY = pytest.mark.skipif(
-    "avx512f" in provenance(())["machine"]["isa"], reason="another oneDNN path than the one that the number is of"
+    "avx512f" in machine()["isa"], reason="another oneDNN path than the one that the number is of"
 )
 
 

@@ -84,7 +84,7 @@ def run(tmp_path_factory):
 
     def command(*words, code=0):
         done = subprocess.run(
-            [*PROGRAM, "run", *words, "--plan", "quick", "--no-throughput", "--json"],
+            [*PROGRAM, "run", *words, "--plan", "quick", "--no-throughput", "--no-report", "--json"],
             env={**os.environ, "PYTHONPATH": path}, cwd=folder, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == code, done.stderr

@@ -47,7 +47,7 @@ NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 # options of `run` that say nothing about what is measured
 HELP = main.context_settings["help_option_names"]  # which click keeps for the command from its first call on
 _OF_THE_COMMAND = (
-    *("out", "record", "min_grade", "fail_on", "strict", "own", "details", "as_json"),
+    *("out", "record", "min_grade", "fail_on", "strict", "own", "no_report", "details", "as_json"),
     *("junit", "sarif", "github"),
     *("chunks", "executor_name", "item_seconds", "tls_ca", "tls_cert", "tls_key", "dashboard"),
 )

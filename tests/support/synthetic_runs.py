@@ -46,19 +46,31 @@ class SyntheticRun:
 
 
 @cache
-def bucket_table(dtype: str, noise: float, cancels: bool, nonfinite_below: float) -> pd.DataFrame:
-    """The stored columns of the buckets for one model of an implementation."""
+def _inputs(dtype: str) -> tuple[np.ndarray, ...]:
+    """Each bucket of finite inputs, x in it, and Phi(x)."""
     fmt = get_format(dtype)
     reach = fmt.infinity >> (fmt.width - 16)
     bucket = np.arange(0x8000 - reach, 0x8000 + reach)
     x = _x_of(fmt, bucket)
+    return bucket, x, np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in np.clip(x, -37, 8)])
+
+
+@cache
+def _errors(dtype: str, noise: float, cancels: bool, nonfinite_below: float) -> tuple[np.ndarray, np.ndarray]:
+    """The largest error of each bucket for one model of an implementation, and whether a result is not finite."""
+    fmt, (bucket, x, phi) = get_format(dtype), _inputs(dtype)
     spread = np.random.default_rng(7).uniform(0.55, 1.0, len(bucket))
     error = np.where(np.abs(x) < 2.0**-12, 0.5, noise) * spread
     if cancels:
-        phi = np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in np.clip(x, -37, 8)])
         error = np.where(x < -0.5, np.minimum(error / phi, 2.0**fmt.precision - 1), error)
     error = np.where(x < THRESHOLDS[dtype], 0.3 * spread, error)
-    bad = (x < nonfinite_below).astype(np.uint32)
+    return error, (x < nonfinite_below).astype(np.uint32)
+
+
+@cache
+def bucket_table(dtype: str, *model: Any) -> pd.DataFrame:
+    """The stored columns of the buckets for one model."""
+    fmt, (bucket, x, _), (error, bad) = get_format(dtype), _inputs(dtype), _errors(dtype, *model)
     sign = np.where(np.arange(len(bucket)) % 3 == 0, -1.0, 1.0)
     table = {
         "bucket": bucket.astype(np.uint16),
@@ -90,9 +102,7 @@ def document(
     """The same as an object of JSON."""
     fmt, family = get_format(dtype), target.partition(".")[0]
     model = (noise, cancels, fields.pop("nonfinite_below", -math.inf))
-    table = bucket_table(dtype, *model)
-    x = _x_of(fmt, table["bucket"].to_numpy(np.int64))
-    error = table["max_error"].to_numpy()
+    (_, x, _), (error, bad) = _inputs(dtype), _errors(dtype, *model)
     worst = int(error.argmax())
     checks, findings = _checks(fmt, function, cancels, family in ("kernels", "scipy"))
     zero = THRESHOLDS[dtype] if function in ("gelu", "gelu_tanh") else None
@@ -122,7 +132,7 @@ def document(
         "correctly_rounded": 1.0 if noise <= 0.5 and not cancels else 0.83217,
         "faithful": 0.97114,
         "max_rank": 2**60 + 1 if cancels and dtype == "float64" else 796_885_535 if cancels else 3,
-        "nonfinite": {"count": int(table["nonfinite"].sum()), "x_bits": None},
+        "nonfinite": {"count": int(bad.sum()), "x_bits": None},
         "zero_from": _point(fmt, -5.54) if cancels and zero else None,
         "zero_threshold": _point(fmt, zero) if zero else None,
         "regions": list(_regions(fmt, x, error)),
@@ -136,7 +146,7 @@ def document(
             "copy_ratio": 0.31 / (1 + noise / 7),
             "n": 262144,
         },
-        **_graded(fmt, noise, cancels, bool(table["nonfinite"].any())),
+        **_graded(fmt, noise, cancels, bool(bad.any())),
         "conventions": [] if family in ("kernels", "scipy") else ["NaN at -inf"],
         "failure": None,
         "repeat": f"gelu-verify run {target} --function {function} --dtype {dtype} --seed 20260921",

@@ -325,7 +325,7 @@ def test_another_value_is_another_version(tmp_path):
 def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     (tmp_path / "shapes.c").write_text(SOURCE)
     command = [*PROGRAM, "run", "shapes.c:status", "--plan", "landmarks"]
-    command += ["--call", FORMS["status"][0], "--no-throughput", "--json", "--out", "run"]
+    command += ["--call", FORMS["status"][0], "--no-throughput", "--no-report", "--json", "--out", "run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "--call 'int f(const float *x, float *y, size_t n)'" in done.stdout, done.stderr
     done = subprocess.run(

@@ -238,7 +238,17 @@ def test_a_folder_that_others_can_write_to_is_refused(source):
 @needs_cc
 def test_the_command_line_says_what_it_computes(source, tmp_path):
     command = [*PROGRAM, "run", f"{source}:silu:scalar", "--function", "gelu"]
-    command += ["--dtype", "float32", "--plan", "landmarks", "--no-throughput", "--cflags=-O1", "--out", "run"]
+    command += [
+        "--dtype",
+        "float32",
+        "--plan",
+        "landmarks",
+        "--no-throughput",
+        "--no-report",
+        "--cflags=-O1",
+        "--out",
+        "run",
+    ]
     wide = {**os.environ, "COLUMNS": "500"}  # a long path is not broken over lines
     done = subprocess.run(command, cwd=tmp_path, env=wide, capture_output=True, text=True, check=True)
     printed = " ".join(done.stdout.split())
