@@ -7,6 +7,7 @@ they were made for.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,14 @@ class Installer:
 
     python: str = sys.executable
     find_links: Path | None = None
+
+    @property
+    def python_version(self) -> tuple[int, ...]:
+        """Of the interpreter; UsageError where there is none."""
+        words = [self.python]
+        if not os.path.exists(self.python) and (uv := shutil.which("uv")):
+            words = [_called([uv, "python", "find", self.python]).strip()]
+        return tuple(map(int, _called([*words, "-c", "import sys; print(*sys.version_info[:3])"]).split()))
 
     @contextmanager
     def environment(

@@ -104,6 +104,11 @@ class Measuring:
         here = level_of_machine(machine())
         for level in self.levels:
             with self._process(installed, level) as process:
+                try:
+                    process.start()
+                except TargetFailure as failure:  # of all paths, or of a switch that the release does not know
+                    absent |= {way.key: _reason(failure) for way in self.ways}
+                    continue
                 for way in self.ways:
                     try:
                         output = self._output(way, release, process)

@@ -7,15 +7,20 @@ import os
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from packaging import utils
+from packaging.specifiers import SpecifierSet
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.version import Version
+
 from ..errors import MissingMeasurement, UsageError
-from ..targets.importing import framework
 
 PYPI = "https://pypi.org/simple"
+Files = Iterable[tuple[str, Mapping[str, Any]]]  # names, and what the index says of each
 _JSON = "application/vnd.pypi.simple.v1+json"  # PEP 691
 
 
@@ -33,49 +38,47 @@ class Release:
         return self.released[:10]
 
 
-def of_index(distribution: str) -> list[Release]:
-    """All releases that the package index has, the oldest first.
+def of_index(distribution: str, python: Sequence[int] = sys.version_info[:3]) -> list[Release]:
+    """All releases that the package index has, the oldest first; `python`: version of the one to install them for.
 
     Raises MissingMeasurement where the index cannot be asked, or has no such project.
     """
     index = os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("PIP_INDEX_URL") or PYPI
-    address = f"{index.rstrip('/')}/{_packaging('utils').canonicalize_name(distribution)}/"
+    address = f"{index.rstrip('/')}/{utils.canonicalize_name(distribution)}/"
     try:
         with urllib.request.urlopen(urllib.request.Request(address, headers={"Accept": _JSON}), timeout=60) as answer:
-            document = json.loads(answer.read())
-    except (OSError, ValueError) as error:
+            files = [(each["filename"], each) for each in json.loads(answer.read())["files"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise MissingMeasurement(f"{address} does not say which releases there are: {error}") from error
-    return _releases((each["filename"], each) for each in document["files"])
+    return _releases(files, python)
 
 
-def of_folder(distribution: str, folder: Path) -> list[Release]:
+def of_folder(distribution: str, folder: Path, python: Sequence[int] = sys.version_info[:3]) -> list[Release]:
     """Those of which a folder has a wheel or a source archive, the oldest first."""
-    utils = _packaging("utils")
     name = utils.canonicalize_name(distribution)
     files = [each for each in sorted(folder.iterdir()) if each.suffix == ".whl" or each.name.endswith(".tar.gz")]
-    found = _releases((each.name, {}) for each in files if utils.canonicalize_name(each.name.split("-")[0]) == name)
+    of_it = [each for each in files if utils.canonicalize_name(each.name.split("-")[0]) == name]
+    found = _releases([(each.name, {}) for each in of_it], python)
     if not found:
         raise UsageError(f"{folder} has no wheel of {distribution}")
     return found
 
 
-def _releases(files: Iterable[tuple[str, dict[str, Any]]]) -> list[Release]:
-    parse = _packaging("version").Version
+def _releases(files: Files, python: Sequence[int]) -> list[Release]:
     found: dict[Any, Release] = {}
-    for version, released, missing in _described(files):
-        before = found.get(parse(version))
+    for version, released, missing in _described(files, python):
+        before = found.get(Version(version))
         if before is None:
-            found[parse(version)] = Release(version, released, missing)
+            found[Version(version)] = Release(version, released, missing)
             continue
         first = min(filter(None, (before.released, released)), default="")
-        found[parse(version)] = replace(before, released=first, missing=before.missing and missing)
+        found[Version(version)] = replace(before, released=first, missing=before.missing and missing)
     return [found[version] for version in sorted(found) if not version.is_prerelease]
 
 
-def _described(files: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, str, str]]:
+def _described(files: Files, python: Sequence[int]) -> Iterator[tuple[str, str, str]]:
     """(version, when it came, why it cannot be installed) of each file that says its version."""
-    utils, here = _packaging("utils"), frozenset(_packaging("tags").sys_tags())
-    python = ".".join(map(str, sys.version_info[:3]))
+    here = frozenset(cpython_tags(python[:2])) | frozenset(compatible_tags(python[:2], f"cp{python[0]}{python[1]}"))
     for name, facts in files:
         try:
             if name.endswith(".whl"):
@@ -86,9 +89,10 @@ def _described(files: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[st
                 missing = "" if not facts else "no wheel, only sources"
             else:
                 continue
-        except ValueError:  # a name of before the rules for names
+            needs = SpecifierSet(facts.get("requires-python") or "")
+        except ValueError:  # of before the rules for names
             continue
-        if not _packaging("specifiers").SpecifierSet(facts.get("requires-python") or "").contains(python):
+        if not needs.contains(".".join(map(str, python))):
             missing = f"it needs Python {facts['requires-python']}"
         if facts.get("yanked"):
             why = facts["yanked"] if isinstance(facts["yanked"], str) else ""
@@ -101,15 +105,14 @@ def chosen(releases: Iterable[Release], first: str | None, last: str | None, mos
 
     Raises UsageError where that leaves none.
     """
-    parse = _packaging("version").Version
     try:
-        low, high = (None if text is None else parse(text) for text in (first, last))
+        low, high = (None if text is None else Version(text) for text in (first, last))
     except ValueError as error:
         raise UsageError(f"{error} (accepted: a version as 2.3.1)") from error
     found = [
         each
         for each in releases
-        if (low is None or parse(each.version) >= low) and (high is None or parse(each.version) <= high)
+        if (low is None or Version(each.version) >= low) and (high is None or Version(each.version) <= high)
     ]
     if not any(not each.missing for each in found):
         raise UsageError(f"no release from {first or 'the first'} to {last or 'the last'} can be installed here")
@@ -124,8 +127,4 @@ def chosen(releases: Iterable[Release], first: str | None, last: str | None, mos
 
 def key_of(version: str) -> Any:
     """By which versions are sorted."""
-    return _packaging("version").Version(version)
-
-
-def _packaging(module: str) -> Any:
-    return framework(f"packaging.{module}", "packaging")
+    return Version(version)

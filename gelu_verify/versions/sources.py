@@ -101,7 +101,10 @@ def of_checkout(
 
 
 def _releases(distribution: str, installer: Installer) -> list[Release]:
-    return of_folder(distribution, installer.find_links) if installer.find_links else of_index(distribution)
+    python = installer.python_version
+    if installer.find_links:
+        return of_folder(distribution, installer.find_links, python)
+    return of_index(distribution, python)
 
 
 def _of_package(

@@ -429,6 +429,8 @@ class Worker:
     def answer(self, message):
         if "open" in message:
             return self.open(**message["open"])
+        if "start" in message:
+            return {"version": self.library.version()}
         return {"digests": [self.digest(first, last) for first, last in message["digest"]]}
 
     def open(self, dtype, expression="", model=None):
@@ -438,7 +440,7 @@ class Worker:
         sixteen = numpy.linspace(-2, 2, 16).astype("float32").view("u4")
         probe = {16: sixteen >> 16, 32: sixteen, 64: numpy.linspace(-2, 2, 16).view("u8")}[WIDTHS[dtype]]
         self.outputs(probe.astype(unsigned(dtype)))
-        return {"version": self.library.version()}
+        return {}
 
     def outputs(self, bits):
         y = self.library.bits(self.dtype, self.compute(self.library.array(self.dtype, bits)))

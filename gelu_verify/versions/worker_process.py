@@ -80,15 +80,20 @@ class WorkerProcess:
     _running: list[_Conversation] = field(default_factory=list)
     _opened: Opening = field(default_factory=dict)
 
-    def open(self, opening: Opening) -> None:
-        """What the next frames are for; TargetFailure where the release has no such thing."""
+    def start(self) -> None:
+        """Start it, where it does not run; TargetFailure where it cannot be, or the library cannot be imported."""
         if not (self._running and self._running[0].usable):
             words = [str(self.python), "-I", str(WORKER), self.library]
             self._running[:] = [_Conversation(self.library, words, {**_ONE_THREAD, **self.variables})]
             self._opened = {}
+            self.version = self._running[0].ask_message({"start": True})["version"]
+
+    def open(self, opening: Opening) -> None:
+        """What the next frames are for; TargetFailure where the release has no such thing."""
+        self.start()
         if self._opened != opening:
             self._opened = {}
-            self.version = self._running[0].ask_message({"open": opening})["version"]
+            self._running[0].ask_message({"open": opening})
             self._opened = opening
 
     def ask(self, opening: Opening, x_bits: np.ndarray, y_bits: np.ndarray) -> None:

@@ -1,0 +1,124 @@
+"""Ten releases of a package: one is broken, one crashes, and from the seventh on a constant has two digits."""
+
+from pathlib import Path
+
+import pytest
+from wheels import BROKEN, CRASHES, RIGHT, WRONG, Unpacking, wheel_of
+
+from gelu_verify.versions.bisect import UNMEASURED, first_change
+from gelu_verify.versions.changes import changes_between, steps, unchanged_since, upgrade
+from gelu_verify.versions.measuring import Measuring
+from gelu_verify.versions.sources import of_package
+from gelu_verify.versions.store import keep, read_history
+
+SOURCES = {f"1.{n}": RIGHT if n < 7 else WRONG for n in range(1, 11)} | {"1.3": BROKEN, "1.4": CRASHES}
+KEY = "my_package:gelu/gelu/float16"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheels")
+    for version, text in SOURCES.items():
+        wheel_of(folder, version, text)
+    return of_package("my_package", ["my_package:gelu"], ["gelu"], ["float16"], "numpy", Unpacking(folder))
+
+
+@pytest.fixture(scope="module")
+def history(source, tmp_path_factory):
+    root = tmp_path_factory.mktemp("kept")
+    for release in source.releases:
+        found = source.measurer.measured(release)
+        keep(root, "my_package", found, [source.measurer.known[d] for of in found.results.values() for d in of.values()])
+    return read_history(root, "my_package")
+
+
+def test_releases_are_in_order_of_version(history):
+    assert [each.version for each in history.releases] == [f"1.{n}" for n in range(1, 11)]
+
+
+def test_equal_releases_have_one_output(history):
+    assert len(history.outputs) == 2
+    digests = [next(iter(each.results[KEY].values())) for each in history.releases if not each.failure]
+    assert digests == [digests[0]] * 4 + [digests[-1]] * 4
+
+
+def test_a_release_that_is_broken_or_crashes_is_a_row_with_its_reason(history):
+    failures = {each.version: each.failure for each in history.releases if each.failure}
+    assert failures.keys() == {"1.3", "1.4"}
+    assert "of another Python" in failures["1.3"]
+    assert "SIGABRT" in failures["1.4"]
+
+
+def test_the_step_at_which_it_became_worse_is_found_and_no_other(history):
+    changed = {step.release.version: [each.verdict for each in step.changed] for step in steps(history)}
+    assert {version for version, verdicts in changed.items() if verdicts} == {"1.7"}
+    assert changed["1.7"] == ["worse"]
+    (change,) = changes_between(history, history.release("1.6"), history.release("1.7"))
+    assert change.intervals
+    assert change.old.record.max_ulp < 0.6
+    assert change.new.record.max_ulp > 1
+    assert max(filter(None, change.new.curve)) > max(filter(None, change.old.curve))
+
+
+def test_an_upgrade_is_a_comparison(history):
+    found = upgrade(history, history.release("1.2"), history.release("1.9"))
+    assert [each.verdict for each in found.results] == ["worse"]
+    assert "1.2" in found.old.name
+    assert [each.verdict for each in upgrade(history, *(history.release(v) for v in ("1.7", "1.10"))).results] == ["same"]
+
+
+def test_since_when(history):
+    (level,) = history.levels
+    assert unchanged_since(history, KEY, level, history.release("1.9")).version == "1.7"
+    assert unchanged_since(history, KEY, level, history.release("1.6")).version == "1.1"
+    assert unchanged_since(history, KEY, "amx-2", history.release("1.6")) is None
+
+
+def test_bisection_finds_it_by_few_releases(source):
+    (way,) = source.measurer.ways
+
+    def outcome(release):
+        found = source.measurer.output(release, way, "", 0xC200)
+        return found if found.startswith("0x") else f"{UNMEASURED}{found}"
+
+    found = first_change(source.releases, outcome)
+    assert (found.last_same, found.first_changed) == ("1.6", "1.7")
+    assert found.asked <= 7
+    assert found.before != found.after
+
+
+def test_what_is_known_is_not_verified_again(source, history, monkeypatch):
+    monkeypatch.setattr("gelu_verify.versions.measuring.measure_one", lambda request: pytest.fail("verified again"))
+    found = source.measurer.measured(source.releases[8])
+    assert found.results == history.release("1.9").results
+
+
+def test_a_release_that_the_index_lacks_is_a_row(source):
+    release = type(source.releases[0])("7.7")
+    assert source.measurer.measured(release).failure == "no my_package==7.7"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def gelu(x):\n    return x.astype('float64')\n", "returned float64 where float16 was expected"),
+        ("def gelu(x):\n    return x[:1]\n", "returned shape"),
+        ("def other(x):\n    return x\n", "has no attribute 'gelu'"),
+        ("print('chatter')\ndef gelu(x):\n    print('more')\n    return x\n", ""),
+        ("import sys\ndef gelu(x):\n    sys.exit(3)\n", "ended with status 3"),
+    ],
+)
+def test_what_a_function_does_wrong_is_said(tmp_path, text, reason):
+    wheel_of(tmp_path, "2.0", text)
+    source = of_package("my_package", ["my_package:gelu"], ["gelu"], ["float16"], "numpy", Unpacking(tmp_path))
+    found = source.measurer.measured(source.releases[0])
+    assert reason in found.failure
+    assert bool(found.failure) == bool(reason)
+
+
+def test_a_file_of_releases_does_not_name_this_machine(history):
+    assert str(Path.home()) not in repr(history.releases)
+
+
+def test_the_measurer_is_what_the_protocol_says(source):
+    assert isinstance(source.measurer, Measuring)
