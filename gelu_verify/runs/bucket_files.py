@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # of a result, in its bucket file too
 OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
-RANK = "max_error_rank"  # in place of WITNESS[1:]: floats from the correctly rounded value of max_error_x up to the output
+RANK = (
+    "max_error_rank"  # in place of WITNESS[1:]: floats from the correctly rounded value of max_error_x up to the output
+)
 _FACTS = "gelu_verify"  # where that stands
 _ARCHIVE = b"PK"  # how a NumPy archive begins
 _LARGEST = 1 << 20  # bytes of a column of 65,536 rows, with a margin
@@ -213,11 +215,13 @@ def _with_witness(columns: Columns, facts: bytes) -> Columns:
     """The columns of a wider dtype, with the worst output of each bucket and what would be correct."""
     function, fmt = _of(facts)
     x, rank = columns[WITNESS[0]], columns[RANK]
-    if (x.dtype, rank.dtype) != (fmt.uint, np.int64):
+    if x.dtype != fmt.uint or rank.dtype != np.int64:
         raise ResultsError(f"buckets are not those of {fmt.name}")
     want = reference_bits(function.name, fmt.name, x)
     worst = dict(zip(WITNESS[1:], (from_ordinals(fmt, ordinals(fmt, want) + rank), want), strict=True))
-    return dict(each for name, column in columns.items() for each in (worst.items() if name == RANK else [(name, column)]))
+    return dict(
+        each for name, column in columns.items() for each in (worst.items() if name == RANK else [(name, column)])
+    )
 
 
 def _of(said: bytes) -> tuple[Function, Format]:
