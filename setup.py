@@ -29,8 +29,10 @@ MEMORYVIEWS = (
     "gelu_verify._memoryviews"  # what Cython needs for arrays: in each of its modules it would take 5 s to compile
 )
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
+FAST = ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")  # what of -O3 makes our loops fast, and no more
+LOOPS = ("-fpeel-loops", "-funswitch-loops")  # for loops with short loops in them: these are unrolled
 # no contraction, no fast-math: every operation rounds as written
-FLAGS = ["-std=c99", "-O3", "-ffp-contract=off", "-g0", *(["-DPy_LIMITED_API=0x030b0000"] if ABI3 else [])]
+FLAGS = ["-std=c99", *FAST, "-ffp-contract=off", "-g0", *(["-DPy_LIMITED_API=0x030b0000"] if ABI3 else [])]
 
 
 def extension(module: str, source: str, *folders: str, flags: tuple[str, ...] = (), **macros: str) -> Extension:
@@ -87,12 +89,12 @@ EXTENSIONS = [  # what takes longest to compile first: at the end nothing is lef
         "cython/reducer.pyx",
         "buckets",
         "truth",
-        flags=(VECTORS,),
+        flags=(VECTORS, *LOOPS),
     ),
     extension(
         "gelu_verify.stochastic._native",
         "cython/stochastic.pyx",
-        flags=(VECTORS,),
+        flags=(VECTORS, *LOOPS),
     ),
     extension(
         "gelu_verify.kernels._published",
@@ -105,6 +107,7 @@ EXTENSIONS = [  # what takes longest to compile first: at the end nothing is lef
         "gelu_verify.truth._correctly_rounded",
         "cython/correctly_rounded.pyx",
         "cr",
+        flags=LOOPS,
         CR_VERSION=f'"{folder_version(*CORE, "arrays")}"',
     ),
     extension(
@@ -172,7 +175,7 @@ class Incremental(build_ext):
         return str(kept)
 
     def unit(self, ext: Extension, source: str, *macros: tuple[str, str]) -> Future[str]:
-        """The object file of a source. One that several extensions have is compiled once: they have the same flags."""
+        """The object file of a source. One that several extensions have is compiled once, as of the first."""
         output = Path(source if source.startswith(self.build_temp) else f"{self.build_temp}/{source}").with_suffix(".o")
         if output in self.units:
             return self.units[output]

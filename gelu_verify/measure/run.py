@@ -187,6 +187,13 @@ def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throu
 # ---- sweeps ----------------------------------------------------------------------------------------
 
 
+def _kept(journal: Journal | None, job: Job, request: Request) -> Kept | None:
+    """None also for a kernel that nobody asked for, which is measured as fast as it would be kept."""
+    if journal is None or (is_brief(job.target, request) and job.key not in journal.keys):
+        return None
+    return Kept(journal, job.key)
+
+
 class _Run:
     """The jobs of one request on their way to results."""
 
@@ -195,7 +202,7 @@ class _Run:
         alone: bool,
     ) -> None:  # fmt: skip
         self._jobs, self._request, self._observer, self._pool = jobs, request, observer, pool
-        self._kept = [Kept(journal, job.key) if journal else None for job in jobs]
+        self._kept = [_kept(journal, job, request) for job in jobs]
         self._others = [ExtraOutputs() for _ in jobs]
         self.times: list[Throughput | TargetFailure | None] = [None] * len(jobs)
         self.faults: dict[str, list[str]] = {job.key: [] for job in jobs}

@@ -1,8 +1,9 @@
 """The file of a result's buckets: Parquet, or where pyarrow is not installed a NumPy archive of the same columns.
 
-Both hold the columns in the same types, and say which result they belong to. Where every bucket has one input, as in
-16 bits, the outputs are all that was measured: the rest follows from them by the reference, and is derived when the
-file is read. Other tables are stored as they are.
+Both hold the columns in the same types, and say which result they belong to. What follows from the others exactly, by
+the reference, is not stored, and derived when the file is read: in 16 bits, where every bucket has one input, all but
+the outputs; in wider dtypes the correctly rounded value of the worst input. Tables with all columns, as they were
+stored before, are read as they are.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ import numpy as np
 from ..buckets.reducer import Reduction
 from ..buckets.table import BITS, WITNESS, Columns, MonotonePieces, Table
 from ..errors import MissingMeasurement, ResultsError, UsageError
-from ..formats import Format, from_ordinals, get_format
+from ..formats import Format, from_ordinals, get_format, ordinals
 from ..functions import Function, get_function
 from ..records.beside import judged
 from ..records.result import Record
 from ..records.schema import SCHEMA
+from ..truth.values import reference_bits
 
 if TYPE_CHECKING:
     import pandas as pd
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # of a result, in its bucket file too
 OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
+RANK = (
+    "max_error_rank"  # in place of WITNESS[1:]: floats from the correctly rounded value of max_error_x up to the output
+)
 _FACTS = "gelu_verify"  # where that stands
 _ARCHIVE = b"PK"  # how a NumPy archive begins
 _LARGEST = 1 << 20  # bytes of a column of 65,536 rows, with a margin
@@ -45,8 +50,13 @@ def buckets_file(table: Table, record: Record) -> tuple[str, bytes]:
 
 def _columns(table: Table) -> Columns:
     """Those that a file has."""
-    if table.fmt.width != 16:
+    if table.fmt.width < 16:
         return _typed(table)
+    if table.fmt.width > 16:
+        columns = _typed(table)
+        got, want = (ordinals(table.fmt, columns[name]) for name in WITNESS[1:])
+        columns[WITNESS[1]] = got - want  # modulo 2^64, as it is added again
+        return {RANK if name == WITNESS[1] else name: columns[name] for name in columns if name != WITNESS[2]}
     columns = {**table.columns, "got": table.columns["max_error_got"].astype(table.fmt.uint)}
     return {name: columns[name] for name in OUTPUTS}
 
@@ -83,10 +93,12 @@ def _encodings(width: int) -> dict[str, str]:
     """The smallest of Parquet's encodings, column by column (all others: a dictionary): docs/decisions/runs.md."""
     if width == 16:
         return dict.fromkeys(OUTPUTS[:2], "DELTA_BINARY_PACKED")
-    found = dict.fromkeys(("bucket", "error_sum", *BITS), "DELTA_BINARY_PACKED")
+    stored = (name for name in BITS if width < 16 or name not in WITNESS[1:])
+    found = dict.fromkeys(("bucket", "error_sum", *stored), "DELTA_BINARY_PACKED")
     if width == 64:
-        found |= dict.fromkeys(WITNESS, "BYTE_STREAM_SPLIT")
+        found["max_error_x"] = "BYTE_STREAM_SPLIT"
     if width > 16:  # 8 bits have one input in a bucket: all counts are 0 or 1
+        found[RANK] = "DELTA_BINARY_PACKED"
         counts = ("n", "correct", "faithful", *(f"hist_{k:02d}" for k in range(6)))
         found |= dict.fromkeys(counts, "BYTE_STREAM_SPLIT")
     return found | {"max_error": "BYTE_STREAM_SPLIT", "bits_hash": "PLAIN"}
@@ -127,9 +139,18 @@ def read_buckets(content: bytes, columns: Sequence[str] | None = None) -> tuple[
     """
     found, facts = (_of_archive if content.startswith(_ARCHIVE) else _of_parquet)(content, columns)
     if list(found) == list(OUTPUTS):
-        derived = _derived(found, facts)
-        found = derived if columns is None else {name: derived[name] for name in columns}
-    return found, facts
+        found = _derived(found, facts)
+    elif RANK in found:
+        found = _with_witness(found, facts)
+    return {name: column for name, column in found.items() if columns is None or name in columns}, facts
+
+
+def _asked(stored: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+    """Which of the columns of a file those that are asked for need."""
+    if columns is None or list(stored) == list(OUTPUTS):
+        return list(stored)
+    derives = RANK in stored and not {*WITNESS[1:]}.isdisjoint(columns)
+    return [name for name in stored if name in columns or (derives and name in (WITNESS[0], RANK))]
 
 
 def _of_parquet(content: bytes, columns: Sequence[str] | None) -> tuple[Columns, bytes]:
@@ -142,8 +163,7 @@ def _of_parquet(content: bytes, columns: Sequence[str] | None) -> tuple[Columns,
         ) from None
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        some = None if columns is None or file.schema_arrow.names == list(OUTPUTS) else list(columns)
-        table = file.read(some)
+        table = file.read(_asked(file.schema_arrow.names, columns))
         facts = (file.schema_arrow.metadata or {}).get(_FACTS.encode(), b"")
         return {name: table.column(name).to_numpy() for name in table.column_names}, facts
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -157,9 +177,8 @@ def _of_archive(content: bytes, columns: Sequence[str] | None) -> tuple[Columns,
                 raise ValueError(f"{large[0]} is larger than a column can be")
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             facts = file[_FACTS].tobytes() if _FACTS in file else b""
-            names = [name for name in file.files if name != _FACTS]
-            some = names if columns is None or names == list(OUTPUTS) else [name for name in names if name in columns]
-            return {name: file[name] for name in some}, facts
+            names = _asked([name for name in file.files if name != _FACTS], columns)
+            return {name: file[name] for name in names}, facts
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -190,6 +209,19 @@ def _derived(outputs: Columns, facts: bytes) -> Columns:
     if not all(map(np.array_equal, counts, (columns["n"], columns["correct"]))):
         raise ResultsError("the counts of buckets are not those of their outputs")
     return columns
+
+
+def _with_witness(columns: Columns, facts: bytes) -> Columns:
+    """The columns of a wider dtype, with the worst output of each bucket and what would be correct."""
+    function, fmt = _of(facts)
+    x, rank = columns[WITNESS[0]], columns[RANK]
+    if x.dtype != fmt.uint or rank.dtype != np.int64:
+        raise ResultsError(f"buckets are not those of {fmt.name}")
+    want = reference_bits(function.name, fmt.name, x)
+    worst = dict(zip(WITNESS[1:], (from_ordinals(fmt, ordinals(fmt, want) + rank), want), strict=True))
+    return dict(
+        each for name, column in columns.items() for each in (worst.items() if name == RANK else [(name, column)])
+    )
 
 
 def _of(said: bytes) -> tuple[Function, Format]:

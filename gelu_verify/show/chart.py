@@ -365,14 +365,14 @@ def _curves(chart: Chart) -> Iterator[Markup]:
 
 def path_data(chart: Chart, curve: Curve) -> str:
     """The path of a curve, in as many pieces as it has; for a page that draws it itself, too."""
+    if curve.kind == "area":
+        return _steps(chart, curve)
     pieces: list[list[Point]] = [[]]
     for x, y in curve.points:
         if math.isnan(y):
             pieces.append([])
         else:
             pieces[-1].append((chart.x_of(x), chart.y_of(y)))
-    if curve.kind == "area":
-        return _steps(chart, curve)
     if curve.kind == "stairs":
         return "".join(_stairs(chart, piece) for piece in pieces if piece)
     return "".join(_joined(thinned(piece)) for piece in pieces if len(piece) > 1)

@@ -13,9 +13,10 @@ from gelu_verify.cli.run import _own
 from gelu_verify.formats import DTYPES
 from gelu_verify.measure.jobs import find_jobs, is_brief, is_timed, was_added
 from gelu_verify.measure.request import Request
-from gelu_verify.measure.run import measure_one
+from gelu_verify.measure.run import _kept, measure_one
 from gelu_verify.runs.store import read_run
 from gelu_verify.truth.correctly_rounded import FUNCTIONS
+from gelu_verify.work.journal import Journal
 
 MINE = """
 import numpy as np
@@ -147,3 +148,15 @@ def test_who_asks_for_inputs_or_for_a_limit_gets_them_of_ours_too(asked):
 @pytest.mark.parametrize("names", [(), ("torch",)])
 def test_what_is_recorded_has_all_inputs(names, record):
     assert _own(None, names, record) == ("none" if names else "found" if record else "briefly")
+
+
+def test_what_nobody_asked_for_is_not_kept_but_what_a_part_has_is_used(tmp_path):
+    bare, named = Request(own="briefly"), Request(targets=(OURS,), dtypes=("float16",))
+    (job,) = find_jobs(named).jobs
+    with Journal(tmp_path / "journal", {"a": "b"}) as journal:
+        assert is_brief(job.target, bare)
+        assert _kept(journal, job, bare) is None
+        assert _kept(journal, job, named) is not None
+        assert _kept(None, job, named) is None
+        journal.append(job.key, 0, b"of a part")
+        assert _kept(journal, job, bare) is not None

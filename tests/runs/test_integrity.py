@@ -397,6 +397,37 @@ def test_16_bits_are_stored_as_outputs_alone_and_a_whole_table_as_it_was_stored_
     assert verified(read_run(run)).table(1).equals(read_run(whole).table(1))
 
 
+def test_wider_tables_are_stored_without_correct_values_and_a_whole_one_as_it_was_stored_before_is_read(whole, run):
+    path = run / "buckets/000.parquet"
+    names = pq.read_schema(path).names
+    assert "max_error_rank" in names
+    assert {"max_error_got", "max_error_want"}.isdisjoint(names)
+    retold(run, 0, lambda table: table)
+    names = pq.read_schema(path).names
+    assert {"max_error_got", "max_error_want"} <= set(names)
+    assert verified(read_run(run)).table(0).equals(read_run(whole).table(0))
+
+
+RANKS = {
+    "another rank": column("max_error_rank", lambda rank: rank + 1),
+    "a rank beyond all numbers": column("max_error_rank", lambda rank: np.full_like(rank, 1 << 62)),
+    "other types": column("max_error_rank", lambda rank: rank.astype(np.int32)),
+    "no rank": lambda table: table.set_column(
+        table.schema.get_field_index("max_error_rank"), "max_error_rank", pa.array([None] * len(table), pa.int64())
+    ),
+    "no metadata": lambda table: table.replace_schema_metadata(None),
+    "another function": lambda table: table.replace_schema_metadata(
+        {"gelu_verify": json.dumps({"function": "silu", "dtype": "float32"})}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_edited_ranks_are_refused_though_the_hashes_are_right(run, budgets, name):
+    retold(run, 0, RANKS[name], as_it_is=True)
+    refused(run, budgets)
+
+
 def test_links_and_folders_are_no_files_of_a_run(run, budgets):
     path = run / "buckets" / "000.parquet"
     path.rename(run.parent / "elsewhere")
