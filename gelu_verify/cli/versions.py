@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..versions.store import History, MeasuredRelease
 
 OWN = Path("reports/versions")
+ALL = "all"  # libraries that are known
 
 
 @click.command()
@@ -35,6 +36,7 @@ OWN = Path("reports/versions")
 @click.option("--from", "first", metavar="A", help="The first release, or commit; default: the oldest.")
 @click.option("--to", "last", metavar="B", help="The last one; default: the newest.")
 @click.option("--releases", "most", type=Whole(1, 1000), metavar="N", help="So many of them, evenly.")
+@click.option("--newer", is_flag=True, help="Only those that are newer than what is kept in --out.")
 @click.option("--isa", "levels", multiple=True, metavar="L", help="Limit the library to instruction-set level L; all: "
               "each that it and this processor have. May be repeated; default: the processor's own.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only these paths of a known library "
@@ -54,54 +56,85 @@ OWN = Path("reports/versions")
               help="Where what is measured is kept.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def versions(
-    library: str, first: str | None, last: str | None, most: int | None, levels: tuple[str, ...],
+    library: str, first: str | None, last: str | None, most: int | None, newer: bool, levels: tuple[str, ...],
     targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], array: str,
     find_links: Path | None, python: str, bisect: bool, x: str | None, workers: int, again: bool, out: Path,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Measure releases of a LIBRARY, each in a new environment, and say at which one something changed.
 
-    LIBRARY is one whose paths are known (torch, jax, onnxruntime ...), any other package of the index, or the folder of
-    a git checkout, whose commits are measured: gelu-verify versions . --from v1.0 --target ops.py:gelu. Environments
-    are made by uv, or pip where uv is missing. What is measured is kept, and not measured again: after an interrupt,
-    type the same command.
+    LIBRARY is one whose paths are known (torch, jax, onnxruntime ...; all: each of them), any other package of the
+    index, or the folder of a git checkout, whose commits are measured: gelu-verify versions . --from v1.0 --target
+    ops.py:gelu. Environments are made by uv, or pip where uv is missing. What is measured is kept, and not measured
+    again: after an interrupt, type the same command.
     """
-    from ..versions.releases import chosen
+    from ..versions.libraries import LIBRARIES
+
+    several = sorted(LIBRARIES) if library == ALL else []
+    if several and (targets or find_links or bisect):
+        raise UsageError(f"{ALL} takes no --target, --find-links or --bisect: name one library")
+    for name in several or [library]:
+        source = _source(name, targets, functions, dtypes, array, find_links, python, first, last)
+        source.measurer.levels = _levels(name, levels, several)
+        releases = _releases(name, source, None if several else first, None if several else last, most, newer, out)
+        if bisect:
+            _print_bisection(source, releases, x, as_json)
+            return
+        if x is not None:
+            raise UsageError("--input is for --bisect")
+        if not releases:
+            say(f"{source.name} has no release that is newer than what is kept in {out}", err=True)
+            continue
+        _measure(source, releases, workers, again, out)
+        _print_history(_of_these(out, source.name, releases), as_json)
+
+
+def _releases(
+    name: str, source: Source, first: str | None, last: str | None, most: int | None, newer: bool, out: Path
+) -> list[Release]:
+    """Those that are meant."""
+    from ..versions.releases import chosen, key_of
+    from ..versions.store import read_history
+
+    found = list(source.releases) if _is_checkout(name) else chosen(source.releases, first, last, None)
+    if newer and (kept := read_history(out, source.name).releases):
+        newest = key_of(kept[-1].version)
+        found = [each for each in found if key_of(each.version) > newest]
+    return found if most is None or not found else chosen(found, None, None, most)
+
+
+def _measure(source: Source, releases: Sequence[Release], workers: int, again: bool, out: Path) -> None:
+    """Those that were not measured before; each is kept as soon as it is there."""
+    from ..versions.measuring import own_level
     from ..versions.store import keep, read_history
 
-    source = _source(library, targets, functions, dtypes, array, find_links, python, first, last)
-    source.measurer.levels = _levels(source.name, levels)
-    releases = list(source.releases) if _is_checkout(library) else chosen(source.releases, first, last, None)
-    if most is not None:
-        releases = chosen(releases, None, None, most)
-    if bisect:
-        _print_bisection(source, releases, x, as_json)
-        return
-    if x is not None:
-        raise UsageError("--input is for --bisect")
-    history = read_history(out, source.name)
-    have = set() if again else {each.version for each in history.releases if not each.failure}
-    source.measurer.known.update(history.outputs)
-    lock, number = Lock(), 0
+    history, measurer = read_history(out, source.name), source.measurer
+    known, lock, number = measurer.known, Lock(), 0
+    known.update(history.outputs)
+    asked, levels = {way.key for way in measurer.ways}, [level or own_level() for level in measurer.levels]
+    have = {each.version for each in history.releases if not again and each.has(asked, levels)}
     todo = [each for each in releases if each.version not in have]
 
     def measure(release: Release) -> None:
         nonlocal number
-        found = source.measurer.measured(release)
-        known = source.measurer.known
+        found = measurer.measured(release)
         with lock:
             number += 1
             digests = {digest for of in found.results.values() for digest in of.values()}
             keep(out, source.name, found, [known[digest] for digest in digests])
-            count = sum(map(len, found.results.values()))
-            say(f"{number}/{len(todo)} {source.name} {release.version}: {found.failure or _results(count)}", err=True)
+            text = found.failure or _results(sum(map(len, found.results.values())))
+            say(f"{number}/{len(todo)} {source.name} {release.version}: {text}", err=True)
 
     with stdout_for_results(), ThreadPoolExecutor(workers) as pool:
         list(pool.map(measure, todo))
+
+
+def _of_these(out: Path, name: str, releases: Sequence[Release]) -> History:
+    from ..versions.store import read_history
+
     wanted = {each.version for each in releases}
-    history = read_history(out, source.name)
-    history = replace(history, releases=tuple(each for each in history.releases if each.version in wanted))
-    _print_history(history, as_json)
+    history = read_history(out, name)
+    return replace(history, releases=tuple(each for each in history.releases if each.version in wanted))
 
 
 def _is_checkout(library: str) -> bool:
@@ -142,8 +175,8 @@ def _source(
     return source
 
 
-def _levels(name: str, asked: tuple[str, ...]) -> Sequence[str]:
-    """Those that were asked for; "" is the processor's own."""
+def _levels(name: str, asked: tuple[str, ...], several: Sequence[str]) -> Sequence[str]:
+    """Those that were asked for; "" is the processor's own, also of one among several that has no switch."""
     from ..isa import check_level, runnable
     from ..targets import no_switch, switches_of
     from ..versions.libraries import LIBRARIES
@@ -152,10 +185,14 @@ def _levels(name: str, asked: tuple[str, ...]) -> Sequence[str]:
         return ("",)
     switches = switches_of(name) if name in LIBRARIES else None
     if switches is None:
+        if several:
+            return ("",)
         reason = no_switch(name) if name in LIBRARIES else "there is no switch for instruction-set levels"
         raise UsageError(f"--isa: of {name} {reason}")
     if "all" in asked:
         return [level for level in reversed(runnable()) if level in switches.levels]
+    if several:
+        return [level for level in asked if level in switches.levels] or ("",)
     for level in asked:
         check_level(level)
         if level not in switches.levels:

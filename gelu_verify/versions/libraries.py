@@ -59,6 +59,7 @@ class Library:
     requirement: str = "{distribution}=={version}"
     requirements: tuple[str, ...] = ()
     alone: bool = False
+    compiles_per_length: bool = False
 
     def to_install(self, version: str) -> tuple[list[str], list[str]]:
         """What is installed with, and what without all that it depends on."""
@@ -132,9 +133,11 @@ LIBRARIES = {
     each.family: each
     for each in (
         Library("torch", "torch", _expressed("torch", torch_.paths), requirements=_TORCH, alone=True),
-        Library("jax", "jax", _expressed("jax", jax_.paths), requirement="jax[cpu]=={version}"),
+        Library(
+            "jax", "jax", _expressed("jax", jax_.paths), requirement="jax[cpu]=={version}", compiles_per_length=True
+        ),
         Library("onnxruntime", "onnxruntime", _models_of_onnx),
-        Library("tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths)),
+        Library("tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths), compiles_per_length=True),
         Library("openvino", "openvino", _models_of_openvino),
         Library("numpy", "numpy", _expressed("numpy", numpy_.paths), requirements=("ml_dtypes",)),
         Library("scipy", "scipy", _expressed("scipy", scipy_.paths)),

@@ -36,6 +36,11 @@ DIGEST, PART = 16, 8  # hexadecimal digits of a digest of all outputs, and of th
 _KEPT_PACKAGES = ("numpy", "jaxlib", "ml_dtypes", "scipy", "mkl", "onednn")
 
 
+def own_level() -> str:
+    """The level of a process that nothing limits: that of the processor."""
+    return level_of_machine(machine())
+
+
 def failed(release: Release, why: str) -> MeasuredRelease:
     """A release of which nothing was measured, today."""
     return MeasuredRelease(
@@ -57,6 +62,7 @@ class Measuring:
     adapter : by which the worker calls it
     install : makes the environment of a release
     levels : instruction-set levels; "": what the processor has, whatever a library chooses
+    compiles_per_length : the first call of a path with a new number of inputs is slow
     """
 
     name: str
@@ -65,6 +71,7 @@ class Measuring:
     ways: Sequence[Way]
     levels: Sequence[str] = ("",)
     known: dict[str, Output] = field(default_factory=dict)
+    compiles_per_length: bool = False
 
     def measured(self, release: Release) -> MeasuredRelease:
         """What was found of a release; one that cannot be installed, or called at all, says why."""
@@ -101,7 +108,6 @@ class Measuring:
     def _called(self, release: Release, installed: Installed) -> MeasuredRelease:
         results: dict[str, dict[str, str]] = {}
         absent: dict[str, str] = {}
-        here = level_of_machine(machine())
         for level in self.levels:
             with self._process(installed, level) as process:
                 try:
@@ -112,7 +118,7 @@ class Measuring:
                 for way in self.ways:
                     try:
                         output = self._output(way, release, process)
-                        results.setdefault(way.key, {})[level or here] = output.digest
+                        results.setdefault(way.key, {})[level or own_level()] = output.digest
                     except TargetFailure as failure:
                         absent[way.key] = _reason(failure)
         absent = {key: why for key, why in absent.items() if key not in results}
@@ -131,7 +137,7 @@ class Measuring:
         target = ReleaseTarget(
             name=way.target, function=way.function, dtypes=(way.dtype,), form=way.form, expression=way.expression,
             version=release.version, note="one release, in an environment of its own",
-            opening=way.opening, process=process,
+            opening=way.opening, process=process, compiles_per_length=self.compiles_per_length,
         )  # fmt: skip
         parts = _digests(target, way)
         whole = hashlib.sha256(repr((way.key, sorted(parts.items()))).encode()).hexdigest()[:DIGEST]

@@ -13,15 +13,13 @@ from typing import Protocol
 from ..compare.measuring import measured_at
 from ..compare.revisions import Repository
 from ..errors import GeluVerifyError, UsageError
-from ..isa import level_of_machine
-from ..machine import machine
 from ..records.result import Record
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
 from .commits import commit_of, commits
 from .environments import Installed, Installer
 from .libraries import LIBRARIES, Way, get_library, ways_of_package
-from .measuring import PLAN, Installing, Measuring, failed
+from .measuring import PLAN, Installing, Measuring, failed, own_level
 from .releases import Release, of_folder, of_index
 from .store import MeasuredRelease, Output, output_of
 
@@ -59,7 +57,9 @@ def of_library(name: str, installer: Installer) -> Source:
         with installer.environment(requirements, release.released, alone) as installed:
             yield installed
 
-    measurer = Measuring(name, library.adapter or name, install, list(library.ways()))
+    measurer = Measuring(
+        name, library.adapter or name, install, list(library.ways()), compiles_per_length=library.compiles_per_length
+    )
     return Source(name, _releases(library.distribution, installer), measurer)
 
 
@@ -144,9 +144,8 @@ class _Files:
                 results = {record.key: self._kept(run, at, record) for at, record in enumerate(run.results)}
         except GeluVerifyError as error:
             return failed(release, str(error).removeprefix(f"at {release.version}: "))
-        level = level_of_machine(machine())
         absent = {record.key: record.failure or "" for record in run.results if results[record.key] is None}
-        found = {key: {level: digest} for key, digest in results.items() if digest}
+        found = {key: {own_level(): digest} for key, digest in results.items() if digest}
         if not found:
             return failed(release, next(iter(absent.values()), "nothing was measured"))
         return replace(failed(release, ""), results=found, absent=absent)

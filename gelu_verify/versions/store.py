@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,22 @@ class MeasuredRelease:
     absent: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
 
+    def has(self, keys: Iterable[str], levels: Collection[str]) -> bool:
+        """Whether all of these were measured at all levels, or could not be."""
+        return not self.failure and all(
+            key in self.absent or not set(levels).difference(self.results.get(key, ())) for key in keys
+        )
+
+    def with_other(self, other: MeasuredRelease) -> MeasuredRelease:
+        """The same, with what only `other` has."""
+        if self.failure or other.failure:
+            return other if self.failure and not other.failure else self
+        results = {
+            key: {**other.results.get(key, {}), **self.results.get(key, {})} for key in {*self.results, *other.results}
+        }
+        absent = {key: why for key, why in {**other.absent, **self.absent}.items() if key not in results}
+        return replace(self, results=results, absent=absent)
+
 
 @dataclass(frozen=True)
 class History:
@@ -157,8 +173,10 @@ class _Outputs(Mapping[str, Output]):
 
 
 def keep(root: Path, library: str, release: MeasuredRelease, outputs: Iterable[Output]) -> None:
-    """Add a release, and the outputs that no other had; both files are replaced at once."""
+    """Add a release, or what is new of it, and the outputs that no other had; each file is replaced at once."""
     folder = root / library
+    if (before := folder / f"{release.version}.json").exists():
+        release = release.with_other(_release(before))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / OUTPUTS
     known = _read(path)["outputs"] if path.exists() else {}

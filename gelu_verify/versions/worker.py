@@ -433,12 +433,14 @@ class Worker:
             return {"version": self.library.version()}
         return {"digests": [self.digest(first, last) for first, last in message["digest"]]}
 
-    def open(self, dtype, expression="", model=None):
+    def open(self, dtype, n=16, expression="", model=None):
+        """Choose what is called; it is tried on n numbers."""
         self.dtype = dtype
         self.library.enter(dtype)
         self.compute = self.library.model(model, dtype) if model else self.library.function(expression)
-        sixteen = numpy.linspace(-2, 2, 16).astype("float32").view("u4")
-        probe = {16: sixteen >> 16, 32: sixteen, 64: numpy.linspace(-2, 2, 16).view("u8")}[WIDTHS[dtype]]
+        wide = numpy.linspace(-2, 2, n)
+        single = wide.astype("float32").view("u4")
+        probe = {16: single >> 16, 32: single, 64: wide.view("u8")}[WIDTHS[dtype]]
         self.outputs(probe.astype(unsigned(dtype)))
         return {}
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..targets.base import HostCall, HostTarget
-from ..targets.kinds._exchange import Exchange
+from ..targets.kinds._exchange import FRAME, Exchange
 from ..targets.output_memory import output_like
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -88,22 +88,22 @@ class WorkerProcess:
             self._opened = {}
             self.version = self._running[0].ask_message({"start": True})["version"]
 
-    def open(self, opening: Opening) -> None:
-        """What the next frames are for; TargetFailure where the release has no such thing."""
+    def open(self, opening: Opening, n: int) -> None:
+        """What the next frames are for, tried on n numbers; TargetFailure where the release has no such thing."""
         self.start()
         if self._opened != opening:
             self._opened = {}
-            self._running[0].ask_message({"open": opening})
+            self._running[0].ask_message({"open": {**opening, "n": n}})
             self._opened = opening
 
     def ask(self, opening: Opening, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
         """Fill the outputs for these inputs."""
-        self.open(opening)
+        self.open(opening, len(x_bits))
         self._running[0].ask(x_bits, y_bits)
 
     def digests(self, opening: Opening, spans: Sequence[tuple[int, int]]) -> list[str]:
         """sha256 of the outputs for all inputs of each span of ordinals."""
-        self.open(opening)
+        self.open(opening, FRAME)
         return [str(each) for each in self._running[0].ask_message({"digest": spans})["digests"]]
 
     def end(self) -> None:

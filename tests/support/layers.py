@@ -30,7 +30,7 @@ LAYERS = [
     ["measure", "stochastic"],
     ["runs", "study", "judge"],
     ["compare", "search"],
-    ["gate"],
+    ["gate", "versions"],
     ["report", "export"],
     ["service", "verification", "ci"],
     ["cli", "testing"],

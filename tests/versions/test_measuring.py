@@ -28,7 +28,9 @@ def history(source, tmp_path_factory):
     root = tmp_path_factory.mktemp("kept")
     for release in source.releases:
         found = source.measurer.measured(release)
-        keep(root, "my_package", found, [source.measurer.known[d] for of in found.results.values() for d in of.values()])
+        keep(
+            root, "my_package", found, [source.measurer.known[d] for of in found.results.values() for d in of.values()]
+        )
     return read_history(root, "my_package")
 
 
@@ -64,7 +66,9 @@ def test_an_upgrade_is_a_comparison(history):
     found = upgrade(history, history.release("1.2"), history.release("1.9"))
     assert [each.verdict for each in found.results] == ["worse"]
     assert "1.2" in found.old.name
-    assert [each.verdict for each in upgrade(history, *(history.release(v) for v in ("1.7", "1.10"))).results] == ["same"]
+    assert [each.verdict for each in upgrade(history, *(history.release(v) for v in ("1.7", "1.10"))).results] == [
+        "same"
+    ]
 
 
 def test_since_when(history):

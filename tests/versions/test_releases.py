@@ -14,7 +14,13 @@ HERE = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 
 
 def file(name, day="2024-01-01", **facts):
-    return {"filename": name, "upload-time": f"{day}T10:00:00.123456Z", "requires-python": None, "yanked": False, **facts}
+    return {
+        "filename": name,
+        "upload-time": f"{day}T10:00:00.123456Z",
+        "requires-python": None,
+        "yanked": False,
+        **facts,
+    }
 
 
 def index_of(monkeypatch, *files):
