@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..versions.bisect import FirstChange
     from ..versions.libraries import Way
     from ..versions.releases import Release
-    from ..versions.sources import Source
+    from ..versions.sources import ReleaseSource
     from ..versions.store import History, MeasuredRelease
 
 OWN = Path("reports/versions")
@@ -90,7 +90,7 @@ def versions(
 
 
 def _releases(
-    name: str, source: Source, first: str | None, last: str | None, most: int | None, newer: bool, out: Path
+    name: str, source: ReleaseSource, first: str | None, last: str | None, most: int | None, newer: bool, out: Path
 ) -> list[Release]:
     """Those that are meant."""
     from ..versions.releases import chosen, key_of
@@ -103,7 +103,7 @@ def _releases(
     return found if most is None or not found else chosen(found, None, None, most)
 
 
-def _measure(source: Source, releases: Sequence[Release], workers: int, again: bool, out: Path) -> None:
+def _measure(source: ReleaseSource, releases: Sequence[Release], workers: int, again: bool, out: Path) -> None:
     """Those that were not measured before; each is kept as soon as it is there."""
     from ..versions.measuring import own_level
     from ..versions.store import keep, read_history
@@ -144,7 +144,7 @@ def _is_checkout(library: str) -> bool:
 def _source(
     library: str, targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], array: str,
     find_links: Path | None, python: str, first: str | None, last: str | None,
-) -> Source:  # fmt: skip
+) -> ReleaseSource:  # fmt: skip
     from ..formats import DTYPES
     from ..functions import get_function
     from ..versions.environments import Installer
@@ -265,7 +265,7 @@ def _results(count: int) -> str:
     return f"{count} result{'' if count == 1 else 's'}"
 
 
-def _print_bisection(source: Source, releases: Sequence[Release], x: str | None, as_json: bool) -> None:
+def _print_bisection(source: ReleaseSource, releases: Sequence[Release], x: str | None, as_json: bool) -> None:
     found = _bisected(source, releases, x)
     if as_json:
         from ..records.serialize import to_json
@@ -281,7 +281,7 @@ def _print_bisection(source: Source, releases: Sequence[Release], x: str | None,
         say(f"between them, and not to be measured: {', '.join(found.skipped)}")
 
 
-def _bisected(source: Source, releases: Sequence[Release], x: str | None) -> FirstChange | None:
+def _bisected(source: ReleaseSource, releases: Sequence[Release], x: str | None) -> FirstChange | None:
     from ..formats import get_format
     from ..versions.bisect import UNMEASURED, first_change
 

@@ -13,7 +13,7 @@ from ..judge.changes import Verdict
 from ..judge.sides import Change, Sides
 from ..records import grades
 from ..targets.expressions import is_formula
-from .store import History, MeasuredRelease, Output
+from .store import History, KeptOutput, MeasuredRelease
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class PathChange:
     key: str
     level: str
     found: ResultComparison
-    old: Output | None
-    new: Output | None
+    old: KeptOutput | None
+    new: KeptOutput | None
     intervals: tuple[str, ...] = ()
 
     @property
@@ -71,7 +71,7 @@ def _order(change: PathChange) -> tuple[int, bool, int, float, str, str]:
     )
 
 
-def _change(key: str, level: str, old: Output | None, new: Output | None) -> PathChange:
+def _change(key: str, level: str, old: KeptOutput | None, new: KeptOutput | None) -> PathChange:
     if new is None:
         assert old is not None
         return PathChange(key, level, alone(old.record, "vanished"), old, None)
@@ -113,7 +113,7 @@ def _differences(old: MeasuredRelease, new: MeasuredRelease) -> list[Difference]
 
 
 @dataclass(frozen=True)
-class Step:
+class ReleaseStep:
     """A release, and what changed since the one before it that could be measured."""
 
     release: MeasuredRelease
@@ -126,21 +126,21 @@ class Step:
         return [each for each in self.changes if each.verdict != "same"]
 
 
-def steps(history: History) -> list[Step]:
+def steps(history: History) -> list[ReleaseStep]:
     """Each release beside the one before it; of one that failed there is nothing to say but that."""
     found, before = [], None
     for release in history.releases:
         if release.failure or before is None:
-            found.append(Step(release, None, ()))
+            found.append(ReleaseStep(release, None, ()))
         else:
-            found.append(Step(release, before, tuple(changes_between(history, before, release))))
+            found.append(ReleaseStep(release, before, tuple(changes_between(history, before, release))))
         before = before if release.failure else release
     return found
 
 
 # ---- since when ------------------------------------------------------------------------------------
 
-Holds = Callable[[Output, Output], bool]  # of an older output, and of the latest
+Holds = Callable[[KeptOutput, KeptOutput], bool]  # of an older output, and of the latest
 
 
 def unchanged_since(history: History, key: str, level: str, release: MeasuredRelease) -> MeasuredRelease | None:

@@ -49,7 +49,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Library:
+class WatchedLibrary:
     """`alone`: it is installed without what it depends on, of which `requirements` are all that is needed."""
 
     family: str
@@ -132,23 +132,25 @@ _TORCH = ("filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspe
 LIBRARIES = {
     each.family: each
     for each in (
-        Library("torch", "torch", _expressed("torch", torch_.paths), requirements=_TORCH, alone=True),
-        Library(
+        WatchedLibrary("torch", "torch", _expressed("torch", torch_.paths), requirements=_TORCH, alone=True),
+        WatchedLibrary(
             "jax", "jax", _expressed("jax", jax_.paths), requirement="jax[cpu]=={version}", compiles_per_length=True
         ),
-        Library("onnxruntime", "onnxruntime", _models_of_onnx),
-        Library("tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths), compiles_per_length=True),
-        Library("openvino", "openvino", _models_of_openvino),
-        Library("numpy", "numpy", _expressed("numpy", numpy_.paths), requirements=("ml_dtypes",)),
-        Library("scipy", "scipy", _expressed("scipy", scipy_.paths)),
-        Library("mlx", "mlx", _expressed("mlx", mlx_.paths), requirement="mlx[cpu]=={version}"),
-        Library("paddle", "paddlepaddle", _expressed("paddle", paddle_.paths), requirements=("setuptools",)),
-        Library("litert", "ai-edge-litert", _models_of_litert),
+        WatchedLibrary("onnxruntime", "onnxruntime", _models_of_onnx),
+        WatchedLibrary(
+            "tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths), compiles_per_length=True
+        ),
+        WatchedLibrary("openvino", "openvino", _models_of_openvino),
+        WatchedLibrary("numpy", "numpy", _expressed("numpy", numpy_.paths), requirements=("ml_dtypes",)),
+        WatchedLibrary("scipy", "scipy", _expressed("scipy", scipy_.paths)),
+        WatchedLibrary("mlx", "mlx", _expressed("mlx", mlx_.paths), requirement="mlx[cpu]=={version}"),
+        WatchedLibrary("paddle", "paddlepaddle", _expressed("paddle", paddle_.paths), requirements=("setuptools",)),
+        WatchedLibrary("litert", "ai-edge-litert", _models_of_litert),
     )
 }
 
 
-def get_library(name: str) -> Library:
+def get_library(name: str) -> WatchedLibrary:
     """UsageError where none of that name is watched."""
     if name not in LIBRARIES:
         raise one_of("library", name, sorted(LIBRARIES))

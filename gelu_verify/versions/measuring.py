@@ -25,7 +25,7 @@ from ..targets import switches_of
 from .environments import CannotBeInstalled, Installed
 from .libraries import Way
 from .releases import Release
-from .store import MeasuredRelease, Output, output_of
+from .store import KeptOutput, MeasuredRelease, output_of
 from .worker_process import ReleaseTarget, WorkerProcess
 
 PLAN = "fixed"  # the same inputs, whatever the outputs
@@ -53,7 +53,7 @@ Installing = Callable[[Release], AbstractContextManager[Installed]]
 
 
 @dataclass
-class Measuring:
+class ReleaseMeasurer:
     """What is called of releases, and what is known already: `known` outputs by their digest.
 
     Parameters
@@ -70,7 +70,7 @@ class Measuring:
     install: Installing
     ways: Sequence[Way]
     levels: Sequence[str] = ("",)
-    known: dict[str, Output] = field(default_factory=dict)
+    known: dict[str, KeptOutput] = field(default_factory=dict)
     compiles_per_length: bool = False
 
     def measured(self, release: Release) -> MeasuredRelease:
@@ -132,7 +132,7 @@ class Measuring:
             absent=absent,
         )
 
-    def _output(self, way: Way, release: Release, process: WorkerProcess) -> Output:
+    def _output(self, way: Way, release: Release, process: WorkerProcess) -> KeptOutput:
         """What a path gives; verified only where nothing gave the same before."""
         target = ReleaseTarget(
             name=way.target, function=way.function, dtypes=(way.dtype,), form=way.form, expression=way.expression,

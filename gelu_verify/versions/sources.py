@@ -19,9 +19,9 @@ from ..runs.store import Run
 from .commits import commit_of, commits
 from .environments import Installed, Installer
 from .libraries import LIBRARIES, Way, get_library, ways_of_package
-from .measuring import PLAN, Installing, Measuring, failed, own_level
+from .measuring import PLAN, Installing, ReleaseMeasurer, failed, own_level
 from .releases import Release, of_folder, of_index
-from .store import MeasuredRelease, Output, output_of
+from .store import KeptOutput, MeasuredRelease, output_of
 
 _MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")  # module:function, where it is no file
 
@@ -31,7 +31,7 @@ class Measurer(Protocol):
 
     ways: Sequence[Way]
     levels: Sequence[str]
-    known: dict[str, Output]
+    known: dict[str, KeptOutput]
 
     def measured(self, release: Release) -> MeasuredRelease: ...
 
@@ -39,7 +39,7 @@ class Measurer(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class ReleaseSource:
     """Releases under a name, and what measures them."""
 
     name: str
@@ -47,7 +47,7 @@ class Source:
     measurer: Measurer
 
 
-def of_library(name: str, installer: Installer) -> Source:
+def of_library(name: str, installer: Installer) -> ReleaseSource:
     """A library whose paths are known."""
     library = get_library(name)
 
@@ -57,15 +57,15 @@ def of_library(name: str, installer: Installer) -> Source:
         with installer.environment(requirements, release.released, alone) as installed:
             yield installed
 
-    measurer = Measuring(
+    measurer = ReleaseMeasurer(
         name, library.adapter or name, install, list(library.ways()), compiles_per_length=library.compiles_per_length
     )
-    return Source(name, _releases(library.distribution, installer), measurer)
+    return ReleaseSource(name, _releases(library.distribution, installer), measurer)
 
 
 def of_package(
     name: str, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str, installer: Installer
-) -> Source:
+) -> ReleaseSource:
     """Functions of somebody's own package, `module:function`, on arrays of NumPy or torch."""
 
     @contextmanager
@@ -73,20 +73,22 @@ def of_package(
         with installer.environment([f"{name}=={release.version}"], release.released) as installed:
             yield installed
 
-    return Source(name, _releases(name, installer), _of_package(name, install, targets, functions, dtypes, array))
+    return ReleaseSource(
+        name, _releases(name, installer), _of_package(name, install, targets, functions, dtypes, array)
+    )
 
 
 def of_checkout(
     folder: Path, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str,
     installer: Installer, first: str | None, last: str | None,
-) -> Source:  # fmt: skip
+) -> ReleaseSource:  # fmt: skip
     """Commits: of a package, which is installed from each, or of files, which are measured as `compare` does."""
     repository = Repository.around(folder)
     releases = commits(repository, first, last)
     name = repository.top.name
     if not all(_MODULE.fullmatch(target) and not (folder / target.partition(":")[0]).exists() for target in targets):
         named = [repository.relative(target) for target in targets]
-        return Source(name, releases, _Files(repository, named, functions, dtypes))
+        return ReleaseSource(name, releases, _Files(repository, named, functions, dtypes))
 
     @contextmanager
     def install(release: Release) -> Iterator[Installed]:
@@ -97,7 +99,7 @@ def of_checkout(
         ):
             yield installed
 
-    return Source(name, releases, _of_package(name, install, targets, functions, dtypes, array))
+    return ReleaseSource(name, releases, _of_package(name, install, targets, functions, dtypes, array))
 
 
 def _releases(distribution: str, installer: Installer) -> list[Release]:
@@ -109,13 +111,13 @@ def _releases(distribution: str, installer: Installer) -> list[Release]:
 
 def _of_package(
     name: str, install: Installing, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str], array: str
-) -> Measuring:
+) -> ReleaseMeasurer:
     if not targets or not all(":" in target for target in targets):
         watched = ", ".join(sorted(LIBRARIES))
         raise UsageError(f"say which function of {name} to call: --target module:function (known without: {watched})")
     adapter = "package-torch" if array == "torch" else "package"
     ways = [way for target in targets for way in ways_of_package(target, functions[0], dtypes)]
-    return Measuring(name, adapter, install, ways)
+    return ReleaseMeasurer(name, adapter, install, ways)
 
 
 @dataclass
@@ -128,7 +130,7 @@ class _Files:
     dtypes: Sequence[str]
 
     def __post_init__(self) -> None:
-        self.known: dict[str, Output] = {}
+        self.known: dict[str, KeptOutput] = {}
         self.levels: Sequence[str] = ("",)
         self.ways: Sequence[Way] = [
             Way(target, function, dtype, "", "", {})

@@ -39,7 +39,7 @@ _LISTED = ("checks", "findings", "regions", "intervals")
 
 
 @dataclass(frozen=True)
-class Output:
+class KeptOutput:
     """What a path gives, and what that is worth.
 
     Parameters
@@ -57,7 +57,9 @@ class Output:
     curve: tuple[int | None, ...]
 
 
-def output_of(digest: str, record: Record, buckets: Mapping[str, np.ndarray], intervals: Mapping[str, str]) -> Output:
+def output_of(
+    digest: str, record: Record, buckets: Mapping[str, np.ndarray], intervals: Mapping[str, str]
+) -> KeptOutput:
     """An output with its curve, from the columns `bucket` and `max_error` of its bucket table."""
     bins = layout(record.dtype, CURVE)
     place = np.searchsorted(bins.edges, buckets["bucket"].astype(np.int64), side="right") - 1
@@ -65,7 +67,7 @@ def output_of(digest: str, record: Record, buckets: Mapping[str, np.ndarray], in
     largest = np.full(bins.size, np.nan)
     np.fmax.at(largest, place[inside], buckets["max_error"][inside].astype(np.float64))
     curve = tuple(None if math.isnan(error) else _step(error) for error in largest.tolist())
-    return Output(digest, record, intervals, curve)
+    return KeptOutput(digest, record, intervals, curve)
 
 
 def _step(error: float) -> int:
@@ -110,13 +112,13 @@ class History:
 
     library: str
     releases: tuple[MeasuredRelease, ...]
-    outputs: Mapping[str, Output]
+    outputs: Mapping[str, KeptOutput]
 
     def release(self, version: str) -> MeasuredRelease | None:
         """None where it was not measured."""
         return next((each for each in self.releases if each.version == version), None)
 
-    def output(self, release: MeasuredRelease, key: str, level: str) -> Output | None:
+    def output(self, release: MeasuredRelease, key: str, level: str) -> KeptOutput | None:
         """What a path of a release gives at a level; None where it was not measured."""
         digest = release.results.get(key, {}).get(level)
         return None if digest is None else self.outputs[digest]
@@ -145,7 +147,7 @@ def libraries_in(root: Path) -> list[str]:
 def read_history(root: Path, library: str) -> History:
     """ResultsError where a file is none that this version reads; an empty history where there are none."""
     folder = root / library
-    outputs: Mapping[str, Output] = {}
+    outputs: Mapping[str, KeptOutput] = {}
     if (folder / OUTPUTS).exists():
         outputs = _Outputs(_read(folder / OUTPUTS)["outputs"])
     files = [each for each in folder.glob("*.json") if each.name != OUTPUTS]
@@ -153,14 +155,14 @@ def read_history(root: Path, library: str) -> History:
     return History(library, tuple(sorted(releases, key=lambda each: key_of(each.version))), outputs)
 
 
-class _Outputs(Mapping[str, Output]):
+class _Outputs(Mapping[str, KeptOutput]):
     """Outputs of a file, each made when it is first asked for."""
 
     def __init__(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
         self._entries = entries
-        self._made: dict[str, Output] = {}
+        self._made: dict[str, KeptOutput] = {}
 
-    def __getitem__(self, digest: str) -> Output:
+    def __getitem__(self, digest: str) -> KeptOutput:
         if digest not in self._made:
             self._made[digest] = _output(digest, self._entries[digest])
         return self._made[digest]
@@ -172,7 +174,7 @@ class _Outputs(Mapping[str, Output]):
         return len(self._entries)
 
 
-def keep(root: Path, library: str, release: MeasuredRelease, outputs: Iterable[Output]) -> None:
+def keep(root: Path, library: str, release: MeasuredRelease, outputs: Iterable[KeptOutput]) -> None:
     """Add a release, or what is new of it, and the outputs that no other had; each file is replaced at once."""
     folder = root / library
     if (before := folder / f"{release.version}.json").exists():
@@ -226,7 +228,7 @@ def _release(path: Path) -> MeasuredRelease:
 # ---- an output -------------------------------------------------------------------------------------
 
 
-def _entry(output: Output) -> dict[str, Any]:
+def _entry(output: KeptOutput) -> dict[str, Any]:
     record = output.record
     whole = to_json(record)
     found = {key: whole[key] for key in _KEYS if whole.get(key) is not None}
@@ -242,7 +244,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def _output(digest: str, entry: Mapping[str, Any]) -> Output:
+def _output(digest: str, entry: Mapping[str, Any]) -> KeptOutput:
     try:
         digests = dict(zip(INTERVALS, entry["digests"], strict=True))
         document = {key: value for key, value in entry.items() if key in _KEYS}
@@ -262,6 +264,6 @@ def _output(digest: str, entry: Mapping[str, Any]) -> Output:
         )
         lacking = record.lacking - {*_LISTED, *_KEYS, "bits_sha256"}
         named = {name: each for name, each in digests.items() if each}
-        return Output(digest, replace(record, lacking=lacking), named, tuple(entry["curve"]))
+        return KeptOutput(digest, replace(record, lacking=lacking), named, tuple(entry["curve"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"the output {digest} is none: {type(error).__name__}: {error}") from error

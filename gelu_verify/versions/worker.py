@@ -421,7 +421,7 @@ def speaks_of_x(tree):
     return getattr(tree, "id", "") == "x" or any(map(speaks_of_x, ast.iter_child_nodes(tree)))
 
 
-class Worker:
+class _Worker:
     def __init__(self, library):
         self.library = LIBRARIES[library]()
         self.dtype = self.compute = None
@@ -482,7 +482,7 @@ def main():
         if n & MESSAGE:
             message = json.loads(read(pipe_in, n ^ MESSAGE))
             try:
-                worker = worker or Worker(library)
+                worker = worker or _Worker(library)
                 answer = worker.answer(message)
             except Exception as error:  # noqa: BLE001 - whatever a library raises is an answer
                 lines = str(error).strip().splitlines() or ["(no message)"]

@@ -7,7 +7,7 @@ from wheels import BROKEN, CRASHES, RIGHT, WRONG, Unpacking, wheel_of
 
 from gelu_verify.versions.bisect import UNMEASURED, first_change
 from gelu_verify.versions.changes import changes_between, steps, unchanged_since, upgrade
-from gelu_verify.versions.measuring import Measuring
+from gelu_verify.versions.measuring import ReleaseMeasurer
 from gelu_verify.versions.sources import of_package
 from gelu_verify.versions.store import keep, read_history
 
@@ -125,4 +125,4 @@ def test_a_file_of_releases_does_not_name_this_machine(history):
 
 
 def test_the_measurer_is_what_the_protocol_says(source):
-    assert isinstance(source.measurer, Measuring)
+    assert isinstance(source.measurer, ReleaseMeasurer)
