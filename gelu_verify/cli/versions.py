@@ -192,7 +192,7 @@ def _levels(name: str, asked: tuple[str, ...], several: Sequence[str]) -> Sequen
     if "all" in asked:
         return [level for level in reversed(runnable()) if level in switches.levels]
     if several:
-        return [level for level in asked if level in switches.levels] or ("",)
+        return [level for level in asked if level in switches.levels and level in runnable()] or ("",)
     for level in asked:
         check_level(level)
         if level not in switches.levels:

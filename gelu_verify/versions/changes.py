@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER, alone, of_sides
+from ..functions import regions
 from ..isa import at_level
 from ..judge.changes import Verdict
 from ..judge.sides import Change, Sides
 from ..records import grades
 from ..targets.expressions import is_formula
 from .store import History, KeptOutput, MeasuredRelease
+
+_NAMED = 4  # intervals in a sentence
+INFINITE = frozenset(regions.INFINITE)
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,34 @@ def _change(key: str, level: str, old: KeptOutput | None, new: KeptOutput | None
         return PathChange(key, level, alone(new.record, "appeared"), None, new)
     sides = Sides(old.record, new.record, old_lists_failures=True, new_lists_failures=True)
     found = of_sides(sides)
-    if old.digest != new.digest and found.verdict == "same":
-        found = replace(found, verdict="changed")
     where = tuple(name for name in old.intervals if old.intervals[name] != new.intervals.get(name))
+    if old.digest == new.digest:
+        return PathChange(key, level, found, old, new)
+    if _differ_in_bits_only(found) and INFINITE.issuperset(where):
+        return PathChange(key, level, replace(found, verdict="same", changes=(), sentence=None), old, new)
+    verdict: Verdict = "changed" if found.verdict == "same" else found.verdict
+    found = replace(found, verdict=verdict, changes=tuple(_told(each, where) for each in found.changes))
+    if verdict == "changed" and found.changes:
+        found = replace(found, sentence=found.changes[0].text)
     return PathChange(key, level, found, old, new, where)
+
+
+def _differ_in_bits_only(found: ResultComparison) -> bool:
+    """Of infinities and NaN checks tell what they give; what remains there is the sign, and the payload, of NaN."""
+    return all(each.what == "bits" for each in found.changes)
+
+
+def are_same(key: str, level: str, old: KeptOutput, new: KeptOutput) -> bool:
+    """Whether outputs are the same, but for the bits of NaN."""
+    return old.digest == new.digest or _change(key, level, old, new).verdict == "same"
+
+
+def _told(change: Change, where: Sequence[str]) -> Change:
+    """With the intervals in which bits differ, which a run does not keep, and records do."""
+    if change.what != "bits" or not where:
+        return change
+    more = f" and {len(where) - _NAMED} more intervals" if len(where) > _NAMED else ""
+    return replace(change, text=f"other bits for x in {', '.join(where[:_NAMED])}{more}")
 
 
 def upgrade(history: History, old: MeasuredRelease, new: MeasuredRelease, level: str = "") -> Comparison:
@@ -145,7 +173,7 @@ Holds = Callable[[KeptOutput, KeptOutput], bool]  # of an older output, and of t
 
 def unchanged_since(history: History, key: str, level: str, release: MeasuredRelease) -> MeasuredRelease | None:
     """The first release of those up to this one that all gave the same outputs; None where this one has none."""
-    return _first(history, key, level, release, lambda older, latest: older.digest == latest.digest)
+    return _first(history, key, level, release, lambda older, latest: are_same(key, level, older, latest))
 
 
 def failing_since(

@@ -10,7 +10,7 @@ from gelu_verify.buckets.bins import layout
 from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.verification import verify
 from gelu_verify.versions import recorded, since
-from gelu_verify.versions.changes import changes_between, last_before, steps
+from gelu_verify.versions.changes import changes_between, last_before, steps, unchanged_since
 from gelu_verify.versions.store import CURVE, STEPS, MeasuredRelease, keep, libraries_in, output_of, read_history
 
 KEY = "numpy.silu/silu/float16"
@@ -106,6 +106,19 @@ def test_intervals_with_other_bits_are_named(root, outputs):
     history = read_history(root, "numpy")
     (change,) = changes_between(history, history.release("2.0"), history.release("3.0"))
     assert change.intervals == (outputs[0].record.intervals[5].interval,)
+
+
+def test_other_bits_of_nan_are_no_change(tmp_path, outputs):
+    a = outputs[0]
+    b = replace(a, digest="c" * 16, intervals={**a.intervals, "inf or NaN": "ffffffff"})
+    c = replace(a, digest="d" * 16, intervals={**a.intervals, "[1,1.5)": "ffffffff"})
+    for version, output in (("1.0", a), ("2.0", b), ("3.0", c)):
+        keep(tmp_path, "numpy", release_of(version, output.digest), [output])
+    history = read_history(tmp_path, "numpy")
+    assert [[each.verdict for each in step.changes] for step in steps(history)] == [[], ["same"], ["changed"]]
+    assert "other bits for x in [1,1.5)" in steps(history)[2].changes[0].changes[0].text
+    assert unchanged_since(history, KEY, "avx2", history.release("2.0")).version == "1.0"
+    assert unchanged_since(history, KEY, "avx2", history.release("3.0")).version == "3.0"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 9, "outputs": {}}', '{"schema": 1}'])
