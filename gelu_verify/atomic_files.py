@@ -167,14 +167,14 @@ def flush_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def claimed(folder: Path) -> Iterator[bool]:
+def claimed(folder: Path, wait: bool = False) -> Iterator[bool]:
     """Whether a folder, which is made where there is none, is ours alone until the end: not where another has it.
 
-    It stays when it is left.
+    It stays when it is left. `wait`: until others have left it.
     """
     folder.mkdir(exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:
-        yield _lock(lock) and _is_at(folder, lock)
+        yield _lock(lock, wait) and _is_at(folder, lock)
     finally:
         os.close(lock)

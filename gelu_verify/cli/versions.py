@@ -126,7 +126,11 @@ def _measure(source: ReleaseSource, releases: Sequence[Release], workers: int, a
             say(f"{number}/{len(todo)} {source.name} {release.version}: {text}", err=True)
 
     with stdout_for_results(), ThreadPoolExecutor(workers) as pool:
-        list(pool.map(measure, todo))
+        try:
+            list(pool.map(measure, todo))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _of_these(out: Path, name: str, releases: Sequence[Release]) -> History:

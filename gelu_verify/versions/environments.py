@@ -27,6 +27,7 @@ _LISTED = (
 )
 _ALWAYS = ("numpy",)  # the worker needs it
 _LATER = timedelta(days=1)
+_NUMPY_2 = "2024-06-16"  # the day that it came
 
 
 class CannotBeInstalled(GeluVerifyError):
@@ -72,34 +73,43 @@ class Installer:
         Raises CannotBeInstalled, with the last line of what the installer said.
         """
         with tempfile.TemporaryDirectory(prefix="gelu-verify-release-", ignore_cleanup_errors=True) as folder:
-            place = Path(folder) / "environment"
-            uv = shutil.which("uv")
+            place, uv = Path(folder) / "environment", shutil.which("uv")
+            variables = {"UV_CACHE_DIR": f"{folder}/cache"}  # goes with the environment: wheels of torch fill a disk
+            if mirror := os.environ.get("PIP_INDEX_URL"):
+                variables.setdefault("UV_DEFAULT_INDEX", mirror)
+            python = place / "bin" / "python"
             if uv:
-                _called([uv, "venv", "-q", "--python", self.python, str(place)])
+                _called([uv, "venv", "-q", "--python", self.python, str(place)], variables)
+                install = [uv, "pip", "install", "-q", "--python", str(python)]
             else:
                 _called([self.python, "-m", "venv", str(place)])
-            python = place / "bin" / "python"
-            options = self._options(released, is_uv=bool(uv))
-            pip = [uv, "pip"] if uv else [str(python), "-m", "pip"]
-            install = [*pip, "install", "-q", *(["--python", str(python)] if uv else [])]
-            _called([*install, *options, *_ALWAYS, *requirements])
+                install = [str(python), "-m", "pip", "install", "-q", "--no-cache-dir"]
+            options = self._options(install, released)
+            _called([*install, *options, *_ALWAYS, *requirements], variables)
             if alone:
-                _called([*install, *options, "--no-deps", *alone])
+                _called([*install, *options, "--no-deps", *alone], variables)
                 stub_missing_libraries(place)
-            yield Installed(python, *json.loads(_called([str(python), "-I", "-c", _LISTED])))
+            version, packages = json.loads(_called([str(python), "-I", "-c", _LISTED]))
+            yield Installed(python, version, packages)
 
-    def _options(self, released: str, is_uv: bool) -> list[str]:
+    def _options(self, install: Sequence[str], released: str) -> list[str]:
+        """Where packages come from, and of which day at the latest."""
         if self.find_links:
             return ["--no-index", "--find-links", str(self.find_links)]
         if not released:
             return []
-        day = str(date.fromisoformat(released[:10]) + _LATER)
-        return ["--exclude-newer", f"{day}T23:59:59Z"] if is_uv else ["--uploaded-prior-to", f"{day}T23:59:59Z"]
+        day = f"{date.fromisoformat(released[:10]) + _LATER}T23:59:59Z"
+        if install[1] == "pip":  # of uv
+            return ["--exclude-newer", day]
+        if "--uploaded-prior-to" in _called([*install, "--help"]):
+            return ["--uploaded-prior-to", day]
+        return ["numpy<2"] if released < _NUMPY_2 else []  # an older pip knows no days
 
 
-def _called(words: Sequence[str]) -> str:
+def _called(words: Sequence[str], variables: Mapping[str, str] | None = None) -> str:
+    environment = {**(variables or {}), **os.environ}
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, env=environment)
     except FileNotFoundError:
         raise UsageError(f"there is no {words[0]} here") from None
     if done.returncode:

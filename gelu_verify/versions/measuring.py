@@ -16,6 +16,7 @@ from ..errors import TargetFailure
 from ..formats import get_format, ordinals
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import make_plan
+from ..interrupts import interrupted
 from ..isa import level_of_machine
 from ..machine import machine
 from ..measure.next_buckets import core_buckets
@@ -116,11 +117,15 @@ class ReleaseMeasurer:
                     absent |= {way.key: _reason(failure) for way in self.ways}
                     continue
                 for way in self.ways:
+                    if interrupted.is_set():  # which ends processes, too: no failure of theirs
+                        raise KeyboardInterrupt
                     try:
                         output = self._output(way, release, process)
                         results.setdefault(way.key, {})[level or own_level()] = output.digest
                     except TargetFailure as failure:
                         absent[way.key] = _reason(failure)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         absent = {key: why for key, why in absent.items() if key not in results}
         facts = machine()
         return replace(

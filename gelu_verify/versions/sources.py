@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
+from packaging.utils import canonicalize_name
+
 from ..compare.measuring import measured_at
 from ..compare.revisions import Repository
 from ..errors import GeluVerifyError, UsageError
@@ -17,7 +19,7 @@ from ..records.result import Record
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
 from .commits import commit_of, commits
-from .environments import Installed, Installer
+from .environments import CannotBeInstalled, Installed, Installer
 from .libraries import LIBRARIES, Way, get_library, ways_of_package
 from .measuring import PLAN, Installing, ReleaseMeasurer, failed, own_level
 from .releases import Release, of_folder, of_index
@@ -55,6 +57,7 @@ def of_library(name: str, installer: Installer) -> ReleaseSource:
     def install(release: Release) -> Iterator[Installed]:
         requirements, alone = library.to_install(release.version)
         with installer.environment(requirements, release.released, alone) as installed:
+            _check(installed, library.distribution, release.version)
             yield installed
 
     measurer = ReleaseMeasurer(
@@ -71,6 +74,7 @@ def of_package(
     @contextmanager
     def install(release: Release) -> Iterator[Installed]:
         with installer.environment([f"{name}=={release.version}"], release.released) as installed:
+            _check(installed, name, release.version)
             yield installed
 
     return ReleaseSource(
@@ -100,6 +104,14 @@ def of_checkout(
             yield installed
 
     return ReleaseSource(name, releases, _of_package(name, install, targets, functions, dtypes, array))
+
+
+def _check(installed: Installed, distribution: str, version: str) -> None:
+    """CannotBeInstalled where another release is there: what was named is what runs."""
+    found = {canonicalize_name(name): each for name, each in installed.packages.items()}
+    there = found.get(canonicalize_name(distribution), "nothing")
+    if there.partition("+")[0] != version:
+        raise CannotBeInstalled(f"{there} was installed in the place of {distribution} {version}")
 
 
 def _releases(distribution: str, installer: Installer) -> list[Release]:

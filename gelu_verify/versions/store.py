@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic_files import replace_file
+from ..atomic_files import claimed, replace_file
 from ..buckets.bins import FLOOR, layout
 from ..errors import ResultsError
 from ..functions.regions import INTERVALS, REGIONS
@@ -121,6 +121,8 @@ class History:
     def output(self, release: MeasuredRelease, key: str, level: str) -> KeptOutput | None:
         """What a path of a release gives at a level; None where it was not measured."""
         digest = release.results.get(key, {}).get(level)
+        if digest is not None and digest not in self.outputs:
+            raise ResultsError(f"{self.library} {release.version} names an output that is not kept: {digest} ({key})")
         return None if digest is None else self.outputs[digest]
 
     @property
@@ -176,10 +178,14 @@ class _Outputs(Mapping[str, KeptOutput]):
 
 def keep(root: Path, library: str, release: MeasuredRelease, outputs: Iterable[KeptOutput]) -> None:
     """Add a release, or what is new of it, and the outputs that no other had; each file is replaced at once."""
-    folder = root / library
+    root.mkdir(parents=True, exist_ok=True)
+    with claimed(root / library, wait=True):
+        _keep(root / library, release, outputs)
+
+
+def _keep(folder: Path, release: MeasuredRelease, outputs: Iterable[KeptOutput]) -> None:
     if (before := folder / f"{release.version}.json").exists():
         release = release.with_other(_release(before))
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / OUTPUTS
     known = _read(path)["outputs"] if path.exists() else {}
     known |= {each.digest: _entry(each) for each in outputs}
