@@ -59,7 +59,7 @@ class MeasuredRelease:
     none; `failure`: why there is nothing at all."""
 
     version: str
-    released: str  # day; empty where nobody says
+    released: str = ""  # day; empty where nobody says
     measured: str  # day
     python: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)

@@ -31,6 +31,7 @@ LAYERS = [
     ["runs", "study", "judge"],
     ["compare", "search"],
     ["gate"],
+    ["versions"],
     ["report", "export"],
     ["service", "verification", "ci"],
     ["cli", "testing"],

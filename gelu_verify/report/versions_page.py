@@ -1,0 +1,204 @@
+"""A page of all releases of a library, and one of all libraries: without a network, readable without scripts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from .. import __version__
+from ..buckets.bins import HIGHEST, layout
+from ..show.chart import MINUS, STYLE, Axis, Chart, Curve, octaves, path_data, svg
+from ..show.document import Block, Details, Text, TextTable
+from ..show.html import read
+from ..versions.store import CURVE, STEPS, History, Output
+from ..versions.timeline import Libraries, Timeline, TimelineChange, TimelineSeries, TimelineState
+from .axis import ticks
+from .files import environment, inline
+from .legend import grade_rows
+from .page import typographic
+from .versions_grid import LABEL, anchor, columns, groups, has_page
+from .versions_text import (
+    LIBRARIES_HEAD,
+    LIBRARIES_NOTE,
+    MARKS,
+    at_levels,
+    by_release,
+    change_items,
+    change_table,
+    dated,
+    headline,
+    libraries_headline,
+    libraries_rows,
+    method_blocks,
+    states_table,
+    tally,
+    verdict_text,
+)
+
+STYLES = ("web/grades.css", "web/versions.css")
+LOWEST = -4  # octaves of the error axis
+TICKS = ("0", "0.0625", "1", "8", "64")
+SHOWN = 40  # changes on the page of all libraries
+SIZE = {"width": 640, "height": 230, "left": 44, "right": 10, "top": 14, "bottom": 30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownChange:
+    """A change on the page; of what appeared or vanished, and of a formula, the sentence alone."""
+
+    id: str
+    sentence: str
+    verdict: Any
+    blocks: Sequence[Block] = ()
+    curves: tuple[str, str] = ("", "")  # ids of the drawings of old and new
+    chart: str = ""
+    before: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseChanges:
+    """What changed at a release."""
+
+    version: str
+    title: str
+    own: Sequence[ShownChange]
+    formulas: Sequence[ShownChange]
+
+
+def library_page(history: History, found: Timeline) -> str:
+    """The page of one library."""
+    states = {state.outputs: state for each in found.series for state in each.states}
+    releases = [_changes(dated(release), members, states) for release, members in by_release(found)]
+    drawn = {name for each in releases for one in each.own for name in one.curves if name}
+    curves, frames = _drawings(history, drawn)
+    cells = columns(found)
+    return _render(
+        "versions.html",
+        found=found,
+        headline=headline(found),
+        columns=cells,
+        label=LABEL,
+        width=f"{LABEL + sum(each.width for each in cells):g}",
+        groups=[("the library's own calls", groups(found, own=True)), ("formulas written with its functions", groups(found, own=False))],
+        releases=releases,
+        curves=curves,
+        frames=frames,
+        paths=[*_paths(found)],
+        method=[*method_blocks(found)],
+        signs=[*MARKS.values()],
+        has_scripts=True,
+        script=inline("web/versions.js"),
+    )
+
+
+def libraries_page(found: Libraries, json: str) -> str:
+    """The page of all libraries; `json`: where the same is as JSON."""
+    return _render(
+        "versions-index.html",
+        headline=libraries_headline(found),
+        table=TextTable(LIBRARIES_HEAD, libraries_rows(found), "libraries"),
+        note=LIBRARIES_NOTE,
+        json=json,
+        latest=found.changes[:SHOWN],
+        later=found.changes[SHOWN:],
+    )
+
+
+def _render(name: str, **content: Any) -> str:
+    made = environment()
+    made.filters.update(anchor=anchor, verdict=verdict_text, typographic=typographic)
+    style = read("page.css") + read("document.css") + Markup(STYLE) + Markup("").join(map(inline, STYLES))
+    return made.get_template(f"web/{name}").render(
+        version=__version__, style=style, grades=grade_rows(), feed="changes.atom", **content
+    )
+
+
+# ---- what changed ----------------------------------------------------------------------------------
+
+
+def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str, TimelineState]) -> ReleaseChanges:
+    own = [each for each in members if each.own]
+    shown = [_shown(each, states) for each in members]
+    return ReleaseChanges(
+        version=members[0].version,
+        title=f"{title}: {tally(own or members)}" if own else f"{title}: formulas alone",
+        own=shown[: len(own)],
+        formulas=shown[len(own) :],
+    )
+
+
+def _shown(change: TimelineChange, states: Mapping[str, TimelineState]) -> ShownChange:
+    sentence = f"{change.sentence}{at_levels(change)}"
+    bare = ShownChange(id=anchor(change.id), sentence=sentence, verdict=change.verdict)
+    if not has_page(change) or not change.own:
+        return bare
+    assert change.old_outputs and change.new_outputs
+    table = change_table(change, states[change.old_outputs], states[change.new_outputs])
+    return ShownChange(
+        id=bare.id, sentence=sentence, verdict=change.verdict, blocks=[table, *change_items(change)],
+        curves=(change.old_outputs, change.new_outputs), chart=change.dtype, before=change.before, version=change.version,
+    )  # fmt: skip
+
+
+def _paths(found: Timeline) -> Iterator[tuple[str, Sequence[Block]]]:
+    """Every path: (id, blocks)."""
+    total = len(found.measured)
+    for key, lanes in groupby(found.series, key=lambda each: each.key):
+        series = [*lanes]
+        first = series[0]
+        reasons = {reason for each in series for reason in each.absent.values() if reason}
+        blocks: list[Block] = [states_table(series, total)]
+        blocks += [Text(_sentences(series), "note")] if any(each.states[-1].sentence for each in series) else []
+        blocks += [Text(f"Absent in {_versions(series)}: {'; '.join(sorted(reasons))}", "note")] if reasons else []
+        yield anchor(f"path/{key}"), [Details(f"{first.call} {first.dtype}", blocks)]
+
+
+def _sentences(series: Sequence[TimelineSeries]) -> str:
+    """What is said of the newest outputs."""
+    return "\n".join(dict.fromkeys(f"{each.states[-1].last}: {each.states[-1].sentence}" for each in series if each.states[-1].sentence))
+
+
+def _versions(series: Sequence[TimelineSeries]) -> str:
+    versions = [*dict.fromkeys(version for each in series for version in each.absent)]
+    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}" if versions else ""
+
+
+# ---- curves ----------------------------------------------------------------------------------------
+
+
+def _drawings(history: History, digests: set[str]) -> tuple[dict[str, str], dict[str, Markup]]:
+    """The path of each curve by its digest, and the axes of each dtype: drawn once, used by every chart."""
+    by_dtype: dict[str, list[Output]] = {}
+    for digest in sorted(digests):
+        output = history.outputs[digest]
+        by_dtype.setdefault(output.record.dtype, []).append(output)
+    curves, frames = {}, {}
+    for dtype, outputs in by_dtype.items():
+        chart = _frame(dtype, outputs)
+        frames[dtype] = svg(chart)
+        curves |= {each.digest: path_data(chart, Curve(points=_points(each))) for each in outputs}
+    return curves, frames
+
+
+def _frame(dtype: str, outputs: Sequence[Output]) -> Chart:
+    """Largest error over the bins of a dtype, high enough for all of its curves."""
+    bins = layout(dtype, CURVE)
+    highest = max((math.ceil(step / STEPS) for each in outputs for step in each.curve if step is not None), default=0)
+    x = Axis((0, bins.size), [(float(at), text) for at, text in ticks(bins) if text.lstrip(MINUS) in TICKS], "x")
+    y = octaves((LOWEST, min(max(highest, LOWEST + 6), HIGHEST)), "ULP", most=6)
+    return Chart(title=f"largest error over x, {dtype}", x=x, y=Axis(y.span, y.ticks, y.title), attributes={"id": f"frame-{dtype}"}, **SIZE)
+
+
+def _points(output: Output) -> list[tuple[float, float]]:
+    """In the middle of each bin; a gap where it has no inputs."""
+    steps = np.array([math.nan if step is None else step for step in output.curve]) / STEPS
+    return [(place + 0.5, value) for place, value in enumerate(np.maximum(steps, LOWEST).tolist())]
+
+
