@@ -16,13 +16,14 @@ from ..buckets.bins import HIGHEST, layout
 from ..show.chart import MINUS, STYLE, Axis, Chart, Curve, octaves, path_data, svg
 from ..show.document import Block, Details, Text, TextTable
 from ..show.html import read
+from ..versions.overview import Libraries
 from ..versions.store import CURVE, STEPS, History, Output
-from ..versions.timeline import Libraries, Timeline, TimelineChange, TimelineSeries, TimelineState
+from ..versions.timeline import Timeline, TimelineChange, TimelineSeries, TimelineState
 from .axis import ticks
 from .files import environment, inline
 from .legend import grade_rows
 from .page import typographic
-from .versions_grid import LABEL, anchor, columns, groups, has_page
+from .versions_grid import LABEL, anchor, columns, groups
 from .versions_text import (
     LIBRARIES_HEAD,
     LIBRARIES_NOTE,
@@ -45,7 +46,7 @@ STYLES = ("web/grades.css", "web/versions.css")
 LOWEST = -4  # octaves of the error axis
 TICKS = ("0", "0.0625", "1", "8", "64")
 SHOWN = 40  # changes on the page of all libraries
-SIZE = {"width": 640, "height": 230, "left": 44, "right": 10, "top": 14, "bottom": 30}
+WIDTH, HEIGHT = 640, 230  # of a chart of two curves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,13 +87,17 @@ def library_page(history: History, found: Timeline) -> str:
         columns=cells,
         label=LABEL,
         width=f"{LABEL + sum(each.width for each in cells):g}",
-        groups=[("the library's own calls", groups(found, own=True)), ("formulas written with its functions", groups(found, own=False))],
+        groups=[
+            ("the library's own calls", groups(found, own=True)),
+            ("formulas written with its functions", groups(found, own=False)),
+        ],
         releases=releases,
         curves=curves,
         frames=frames,
         paths=[*_paths(found)],
         method=[*method_blocks(found)],
         signs=[*MARKS.values()],
+        view=f"0 0 {WIDTH} {HEIGHT}",
         has_scripts=True,
         script=inline("web/versions.js"),
     )
@@ -137,13 +142,13 @@ def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str,
 def _shown(change: TimelineChange, states: Mapping[str, TimelineState]) -> ShownChange:
     sentence = f"{change.sentence}{at_levels(change)}"
     bare = ShownChange(id=anchor(change.id), sentence=sentence, verdict=change.verdict)
-    if not has_page(change) or not change.own:
+    if change.old_outputs is None or change.new_outputs is None or not change.own:
         return bare
-    assert change.old_outputs and change.new_outputs
     table = change_table(change, states[change.old_outputs], states[change.new_outputs])
     return ShownChange(
         id=bare.id, sentence=sentence, verdict=change.verdict, blocks=[table, *change_items(change)],
-        curves=(change.old_outputs, change.new_outputs), chart=change.dtype, before=change.before, version=change.version,
+        curves=(change.old_outputs, change.new_outputs), chart=change.dtype, before=change.before,
+        version=change.version,
     )  # fmt: skip
 
 
@@ -162,7 +167,11 @@ def _paths(found: Timeline) -> Iterator[tuple[str, Sequence[Block]]]:
 
 def _sentences(series: Sequence[TimelineSeries]) -> str:
     """What is said of the newest outputs."""
-    return "\n".join(dict.fromkeys(f"{each.states[-1].last}: {each.states[-1].sentence}" for each in series if each.states[-1].sentence))
+    return "\n".join(
+        dict.fromkeys(
+            f"{each.states[-1].last}: {each.states[-1].sentence}" for each in series if each.states[-1].sentence
+        )
+    )
 
 
 def _versions(series: Sequence[TimelineSeries]) -> str:
@@ -179,7 +188,8 @@ def _drawings(history: History, digests: set[str]) -> tuple[dict[str, str], dict
     for digest in sorted(digests):
         output = history.outputs[digest]
         by_dtype.setdefault(output.record.dtype, []).append(output)
-    curves, frames = {}, {}
+    curves: dict[str, str] = {}
+    frames: dict[str, Markup] = {}
     for dtype, outputs in by_dtype.items():
         chart = _frame(dtype, outputs)
         frames[dtype] = svg(chart)
@@ -193,12 +203,19 @@ def _frame(dtype: str, outputs: Sequence[Output]) -> Chart:
     highest = max((math.ceil(step / STEPS) for each in outputs for step in each.curve if step is not None), default=0)
     x = Axis((0, bins.size), [(float(at), text) for at, text in ticks(bins) if text.lstrip(MINUS) in TICKS], "x")
     y = octaves((LOWEST, min(max(highest, LOWEST + 6), HIGHEST)), "ULP", most=6)
-    return Chart(title=f"largest error over x, {dtype}", x=x, y=Axis(y.span, y.ticks, y.title), attributes={"id": f"frame-{dtype}"}, **SIZE)
+    return Chart(
+        title=f"largest error over x, {dtype}",
+        x=x,
+        y=Axis(y.span, y.ticks, y.title),
+        attributes={"id": f"frame-{dtype}"},
+        width=WIDTH,
+        height=HEIGHT,
+        left=44,
+        top=14,
+    )
 
 
 def _points(output: Output) -> list[tuple[float, float]]:
     """In the middle of each bin; a gap where it has no inputs."""
     steps = np.array([math.nan if step is None else step for step in output.curve]) / STEPS
     return [(place + 0.5, value) for place, value in enumerate(np.maximum(steps, LOWEST).tolist())]
-
-

@@ -9,7 +9,8 @@ from itertools import groupby
 from ..judge.changes import Verdict
 from ..records.claims import error_text, grade_text, range_text
 from ..show.document import Block, Definitions, Heading, Inline, Items, Marked, Section, Text, TextTable, listed
-from ..versions.timeline import Libraries, Timeline, TimelineChange, TimelineRelease, TimelineSeries, TimelineState
+from ..versions.overview import Libraries
+from ..versions.timeline import Timeline, TimelineChange, TimelineRelease, TimelineSeries, TimelineState
 from .comparison_text import witness_text
 from .text import NONE, ulp_text, value_text
 
@@ -20,28 +21,40 @@ MARKS: dict[Verdict, tuple[str, str]] = {  # a sign that needs no colour, and wh
 }  # fmt: skip
 METHOD = (
     "Each release was installed in an environment of its own, with what was current on the day of its release, and its "
-    "functions were called on the same inputs. float16 and bfloat16: every input. float32: a sample and, of the library's own "
-    "calls, the digest of every output for 1/16 <= |x| < 16. float64: a sample. An error of a sample is a lower bound (>=)."
+    "functions were called on the same inputs. float16 and bfloat16: every input. float32: a sample and, of the "
+    "library's own calls, the digest of every output for 1/16 <= |x| < 16. float64: a sample. An error of a sample is "
+    "a lower bound (>=)."
 )
 SAME = (
-    "Two releases give the same where every output that was compared has the same bits; only outputs that no release gave before are "
-    "judged. So a change of speed is not seen here, nor one outside of the inputs."
+    "Two releases give the same where every output that was compared has the same bits; outputs that a release before "
+    "gave, too, are not judged again. A change of speed is not seen here, nor one outside of the inputs."
 )
-ABSENT = "A path is absent where the release has no such function, or refuses the dtype; the reason is that of the release."
+ABSENT = (
+    "A path is absent where the release has no such function or refuses the dtype; the reason is what the release said."
+)
 _FEW = 8  # changes of one result that are not folded
 _IN_TABLE = ("grade", "max_ulp", "accurate_range", "bits")  # what the table of both sides says, or the last line
 
 
 def headline(found: Timeline) -> str:
-    """ "torch: 17 releases, 1.13.1 (2022-12-16) to 2.13.0 (2026-05-12). 12 of 81 results of its own calls changed"."""
+    """ "torch: 17 releases, 1.13.1 (2022-12-15) to 2.13.0 (2026-07-08). 12 of 81 results of its own calls changed"."""
+    return f"{found.library}: {summary(found)}"
+
+
+def summary(found: Timeline) -> str:
+    """The same without its name."""
     measured = found.measured
     if not measured:
-        return f"{found.library}: no release was measured."
+        return "no release could be measured."
     own = {each.key for each in found.series if each.own}
-    changed = {each.key for each in found.changes if each.own and each.verdict != "appeared"}
+    changes = found.own_changes
+    changed = len({each.key for each in changes})
     span = " to ".join(dict.fromkeys(map(dated, (measured[0], measured[-1]))))
-    latest = f", the last in {found.changes[0].version}" if changed and found.changes else ""
-    return f"{found.library}: {counted(len(measured), 'release')}, {span}. {len(changed)} of {counted(len(own), 'result')} of its own calls changed{latest}."
+    latest = f", the last in {changes[0].version}" if changes else ""
+    return (
+        f"{counted(len(measured), 'release')}, {span}. {changed} of {counted(len(own), 'result')} of its own calls "
+        f"changed{latest}."
+    )
 
 
 def counted(count: int, what: str) -> str:
@@ -63,18 +76,23 @@ def levels_text(levels: Sequence[str]) -> str:
 
 STATE_HEAD = (
     "releases", "level", "", "grade", Heading("largest error, ULP", is_number=True), Heading("x >= -3", is_number=True),
-    Heading("x < -3", is_number=True), "accurate for", Heading("zero from", is_number=True), Heading("and", is_long=True),
+    Heading("x < -3", is_number=True), "accurate for", Heading("zero from", is_number=True),
+    Heading("and", is_long=True),
 )  # fmt: skip
 
 
 def states_table(lanes: Sequence[TimelineSeries], total: int) -> TextTable:
     """A row for each state of a path, the newest first."""
-    rows: list[list[Inline]] = []
-    for lane in lanes:
-        for state in reversed(lane.states):
-            rows.append([
-                releases_text(state), levels_text(lane.levels), verdict_text(state.verdict), *facts(lane.dtype, state).values()
-            ])  # fmt: skip
+    rows: list[list[Inline]] = [
+        [
+            releases_text(state),
+            levels_text(lane.levels),
+            verdict_text(state.verdict),
+            *facts(lane.dtype, state).values(),
+        ]
+        for lane in lanes
+        for state in reversed(lane.states)
+    ]
     return TextTable(STATE_HEAD, rows, f"{lanes[0].call} {lanes[0].dtype} over {counted(total, 'release')}")
 
 
@@ -99,12 +117,12 @@ def facts(dtype: str, state: TimelineState) -> dict[str, str]:
         "for x >= -3": error_text(state.body_ulp, state.bound),
         "for x < -3": error_text(state.tail_ulp, state.bound),
         "accurate for": range_text(dtype, state.accurate_range, state.bound) or NONE,
-        "zero from x =": value_text(dtype, state.zero_from and state.zero_from.x_bits) or NONE,
+        "zero from x =": value_text(dtype, state.zero_from.x_bits if state.zero_from else None) or NONE,
         "special values, failed checks": special or NONE,
     }
 
 
-def witness_rows(dtype: str, state: TimelineState) -> str:
+def witness_text_of(dtype: str, state: TimelineState) -> str:
     """The worst input, what is returned for it and what is right."""
     found = state.witness
     if found is None:
@@ -117,10 +135,16 @@ def witness_rows(dtype: str, state: TimelineState) -> str:
 
 
 def change_table(change: TimelineChange, old: TimelineState, new: TimelineState) -> TextTable:
-    """Both sides, fact by fact."""
-    sides = [facts(change.dtype, each) | {"worst input": witness_rows(change.dtype, each)} for each in (old, new)]
-    rows: list[list[Inline]] = [[name, sides[0][name], sides[1][name]] for name in sides[0] if {sides[0][name], sides[1][name]} != {NONE}]
-    columns = ("", Heading(f"{change.before}", is_long=True), Heading(change.version, is_long=True))
+    """Both sides, fact by fact; what differs stands out."""
+    before, since = (
+        facts(change.dtype, each) | {"worst input": witness_text_of(change.dtype, each)} for each in (old, new)
+    )
+    rows: list[list[Inline]] = [
+        [name, before[name], since[name] if since[name] == before[name] else Marked(since[name], "bold")]
+        for name in before
+        if {before[name], since[name]} != {NONE}
+    ]
+    columns = ("", Heading(change.before, is_long=True), Heading(change.version, is_long=True))
     return TextTable(columns, rows, f"{change.sentence}: before and since")
 
 
@@ -132,7 +156,12 @@ def change_items(change: TimelineChange) -> list[Block]:
             continue
         shown = f"\n{witness_text(change.dtype, each.witness)}" if each.witness else ""
         mark = {"worse": "bad", "better": "good", "unknown": "warn"}.get(each.verdict, "")
-        texts.append((Marked("no better, no worse" if each.verdict == "neither" else each.verdict, mark), f": {each.text}{shown}"))
+        texts.append(
+            (
+                Marked("no better, no worse" if each.verdict == "neither" else each.verdict, mark),
+                f": {each.text}{shown}",
+            )
+        )
     blocks = listed(texts, _FEW, "more changes")
     if change.intervals:
         blocks.append(Text(f"Other bits for x in {', '.join(change.intervals)}.", "note"))
@@ -146,9 +175,9 @@ def at_levels(change: TimelineChange) -> str:
 
 def tally(changes: Sequence[TimelineChange]) -> str:
     """ "3 better, 1 worse, 4 with other bits"."""
-    words = {"changed": "with other bits", "mixed": "better and worse", "unknown": "not judged"}
+    words: dict[Verdict, str] = {"changed": "with other bits", "mixed": "better and worse", "unknown": "not judged"}
     counts = Counter(each.verdict for each in changes)
-    order = ("worse", "mixed", "vanished", "unknown", "better", "changed", "appeared")
+    order: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "better", "changed", "appeared")
     return ", ".join(f"{counts[name]} {words.get(name, name)}" for name in order if counts[name])
 
 
@@ -173,7 +202,9 @@ def method_blocks(found: Timeline) -> Iterator[Block]:
     pairs += [("on", "\n".join(machines))] if machines else []
     yield Definitions(pairs)
     rows = [(each.version, each.released or "", each.python, _packages(each)) for each in reversed(found.measured)]
-    yield Section("Environments", [TextTable(("release", "day", "Python", Heading("with", is_long=True)), rows, "environments")])
+    yield Section(
+        "Environments", [TextTable(("release", "day", "Python", Heading("with", is_long=True)), rows, "environments")]
+    )
     failed = failures(found)
     if failed:
         yield Section("Not measured", [Items(failed)])
@@ -199,8 +230,8 @@ LIBRARIES_HEAD = (
     Heading("changed", is_number=True), Heading("broken now", is_number=True), "last change",
 )  # fmt: skip
 LIBRARIES_NOTE = (
-    "Results: one for each path and dtype in the newest release. Changed and broken: of the library's own calls, without formulas "
-    "written with its functions."
+    "Results: one for each path and dtype in the newest release. Changed and broken: of the library's own calls, "
+    "without formulas written with its functions."
 )
 
 
@@ -220,7 +251,8 @@ def libraries_headline(found: Libraries) -> str:
     """How many releases of how many libraries, and the newest change."""
     total = sum(each.releases for each in found.libraries)
     latest = f" The newest change: {found.changes[0].sentence}." if found.changes else ""
-    return f"{counted(total, 'release')} of {len(found.libraries)} {'library' if len(found.libraries) == 1 else 'libraries'}.{latest}"
+    names = ", ".join(each.library for each in found.libraries)
+    return f"{counted(total, 'release')}{f' of {names}' if names else ''}.{latest}"
 
 
 def bar_title(dtype: str, state: TimelineState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -13,7 +13,7 @@ from ..isa import LEVELS
 from ..judge.changes import Verdict
 from ..judge.sides import Change
 from ..records.claims import error_text, grade_title
-from ..records.fields import Count, Line, Matching, Name, Positive, Ulp, about
+from ..records.fields import Line, Matching, Name, Positive, Ulp, about
 from ..records.parts import AccurateRange, Bound, FunctionName, Point, Witness
 from ..records.result import CheckName, DtypeName, Grade, Record
 from ..targets.expressions import is_formula
@@ -24,7 +24,7 @@ from .store import History, MeasuredRelease, Output
 Day = Annotated[str, Matching(r"\d{4}-\d{2}-\d{2}", "a day")]
 BEGINNING_OF_BODY = -3  # a region ends there: what is below it is called the tail
 _WORDS: dict[Verdict, str] = {
-    "worse": "got worse", "mixed": "got better in something and worse in something else",
+    "worse": "got worse", "mixed": "got better and worse",
     "vanished": "can no longer be called", "unknown": "changed, and cannot be judged", "changed": "gives other bits",
     "better": "got better", "appeared": "can be called", "same": "stayed the same",
 }  # fmt: skip
@@ -130,6 +130,11 @@ class Timeline:
     def measured(self) -> list[TimelineRelease]:
         """Those of which anything was measured."""
         return [each for each in self.releases if each.failure is None]
+
+    @property
+    def own_changes(self) -> list[TimelineChange]:
+        """Changes of the library's own paths: of what could be called before."""
+        return [each for each in self.changes if each.own and each.verdict != "appeared"]
 
 
 def timeline(history: History) -> Timeline:
@@ -273,7 +278,7 @@ def _change(step: Step, members: Sequence[PathChange], ways: Mapping[str, Way]) 
 
 
 def _what(change: PathChange) -> str:
-    """ "got better: broken to accurate, from >=5.4e6 to >=30 ULP"."""
+    """ "got better: broken to accurate, from >=5.4e6 to 30 ULP"."""
     said = _WORDS[change.verdict]
     if change.old is None or change.new is None:
         there = change.new or change.old
@@ -281,15 +286,25 @@ def _what(change: PathChange) -> str:
         return f"{said}: {grade_title(there.record.grade)}" if change.new else said
     sides = (change.old.record, change.new.record)
     grades = [grade_title(each.grade) for each in sides]
-    errors = [error_text(each.max_ulp, each.bound) for each in sides]
+    errors = [error_text(each.max_ulp, each.bound).removeprefix("=") for each in sides]
     parts = [f"{grades[0]} to {grades[1]}"] if grades[0] != grades[1] else []
     if errors[0] != errors[1]:
         parts.append(f"from {errors[0]} to {errors[1]} ULP")
-    if not parts:
-        parts = [each.text for each in change.changes if each.verdict == change.verdict][:1]
-    if not parts and (where := _where(change.intervals)):
-        return f"{said} {where}"
-    return f"{said}: {', '.join(parts)}" if parts else said
+    if parts:
+        return f"{said}: {', '.join(parts)}"
+    worse, better, other = (_first_text(change, verdict) for verdict in ("worse", "better", change.verdict))
+    if change.verdict == "mixed":
+        return f"got worse ({worse}) and better ({better})"
+    where = _where(change.intervals)
+    return f"{said}: {other}" if other else f"{said} {where}" if where else said
+
+
+def _first_text(change: PathChange, verdict: str) -> str:
+    """What got worse most, or better; of a check only that it fails."""
+    found = next((each for each in change.changes if each.verdict == verdict), None)
+    if found is None:
+        return ""
+    return found.text.partition(": ")[0] if found.what == "check" else found.text.replace(" -> ", " to ")
 
 
 def _where(intervals: Sequence[str], most: int = 3) -> str:
@@ -297,83 +312,3 @@ def _where(intervals: Sequence[str], most: int = 3) -> str:
     if len(intervals) > most:
         return f"in {len(intervals)} of {len(INTERVALS)} intervals of x"
     return f"for x in {', '.join(intervals)}" if intervals else ""
-
-
-# ---- all libraries ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryReleases:
-    """What was measured of one library."""
-
-    library: Name = field(metadata=about("the library"))
-    distribution: Name = field(metadata=about("what is installed"))
-    releases: Count = field(metadata=about("releases that were measured"))
-    failed: Count = field(metadata=about("releases of which nothing could be measured"))
-    first: str | None = field(metadata=about("the oldest that was measured", null="where none was"))
-    last: str | None = field(metadata=about("the newest", null="where none was"))
-    released: Day | None = field(metadata=about("the day of the newest", null="where nobody says"))
-    results: Count = field(metadata=about("paths of the library, times dtypes, in the newest"))
-    changed: Count = field(metadata=about("how many of the library's own ever gave other bits"))
-    broken: Count = field(metadata=about("how many of these are broken in the newest"))
-    last_change: str | None = field(metadata=about("the release of the last change", null="where there was none"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatestChange:
-    """One change of the accuracy of a library."""
-
-    library: Name = field(metadata=about("the library"))
-    version: Name = field(metadata=about("the release"))
-    released: Day | None = field(metadata=about("its day", null="where nobody says"))
-    verdict: Verdict = field(metadata=about("by the rules of `compare`"))
-    sentence: str = field(metadata=about("what changed"))
-    place: str = field(metadata=about("its place on the page of the library"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Libraries:
-    """All libraries whose releases were measured, and what changed last."""
-
-    libraries: tuple[LibraryReleases, ...] = field(metadata=about("by name"))
-    changes: tuple[LatestChange, ...] = field(
-        metadata=about("of the libraries' own paths, the newest first; at most 200, without those of mere bits")
-    )
-
-
-MOST_CHANGES = 200
-
-
-def libraries(timelines: Iterable[Timeline]) -> Libraries:
-    """Of the timelines of all."""
-    found = [*timelines]
-    changes = [_latest(each, change) for each in found for change in each.changes if _is_told(change)]
-    changes.sort(key=lambda each: each.released or "", reverse=True)
-    return Libraries(libraries=tuple(map(_summary, found)), changes=tuple(changes[:MOST_CHANGES]))
-
-
-def _is_told(change: TimelineChange) -> bool:
-    return change.own and change.verdict not in ("changed", "appeared")
-
-
-def _latest(found: Timeline, change: TimelineChange) -> LatestChange:
-    return LatestChange(
-        library=found.library, version=change.version, released=change.released, verdict=change.verdict,
-        sentence=f"{found.library} {change.version}: {change.sentence}", place=change.id,
-    )  # fmt: skip
-
-
-def _summary(found: Timeline) -> LibraryReleases:
-    measured = found.measured
-    newest = measured[-1] if measured else None
-    now = [each.key for each in found.series if newest and each.states[-1].last == newest.version]
-    own = [each for each in found.series if each.own]
-    last = [each.states[-1] for each in own if newest and each.states[-1].last == newest.version]
-    return LibraryReleases(
-        library=found.library, distribution=found.distribution, releases=len(measured),
-        failed=len(found.releases) - len(measured), first=measured[0].version if measured else None,
-        last=newest and newest.version, released=newest and newest.released, results=len({*now}),
-        changed=len({each.key for each in own if len(each.states) > 1}),
-        broken=sum(state.grade == "broken" for state in last),
-        last_change=found.changes[0].version if found.changes else None,
-    )  # fmt: skip

@@ -1,7 +1,8 @@
 """Releases of a library that were never measured but look like it: what the tests of the pages of releases read.
 
-`torch` has four releases, the second of which failed. Its erf form is broken in float32 until 2.0.0, where AVX2 and
-AVX-512 give the same; in 3.0.0 AVX-512 gets other bits, no better and no worse; float16 never changes. A formula gets worse.
+`torch` has four releases, the second of which failed. Its erf form is broken in float32 before 2.0.0, where AVX2 and
+AVX-512 give the same; in 3.0.0 AVX-512 gives other bits, no better and no worse. float16 is absent first. A formula
+gets worse.
 """
 
 from gelu_verify.buckets.bins import layout
@@ -31,8 +32,9 @@ def output(key, digest, max_ulp, grade, checks=(), parts="0", tail=None):
     errors = [tail if each.upper is not None and each.upper <= -3 else max_ulp / 2 for each in REGIONS]
     record = record_from_json({
         "target": target, "family": target.partition(".")[0], "function": function, "dtype": dtype, "form": "erf",
-        "note": "", "expression": EXPRESSIONS[target], "version": "1", "plan": "fixed", "seed": 0, "n": 65536, "inputs_sha256": "0" * 64,
-        "bound": "=" if get_format(dtype).width == 16 else ">=", "repeat": "", "max_ulp": max(max_ulp, tail),
+        "note": "", "expression": EXPRESSIONS[target], "version": "1", "plan": "fixed", "seed": 0, "n": 65536,
+        "inputs_sha256": "0" * 64, "bound": "=" if get_format(dtype).width == 16 else ">=", "repeat": "",
+        "max_ulp": max(max_ulp, tail),
         "witness": WITNESS[dtype], "grade": grade, "grade_bound": "=" if grade == "broken" else ">=",
         "sentence": f"{grade}, at most {max_ulp:g} ULP.", "conventions": ["NaN at -inf"] if checks else [],
         "checks": dict.fromkeys(checks, "fail"), "findings": dict.fromkeys(checks, finding), "bits_sha256": digest * 4,
@@ -48,7 +50,9 @@ def output(key, digest, max_ulp, grade, checks=(), parts="0", tail=None):
     })  # fmt: skip
     assert isinstance(record, Record)
     size = layout(dtype, CURVE).size
-    curve = tuple(None if place < 4 else round(40 * place / size) - (20 if parts == "0" else 8) for place in range(size))
+    curve = tuple(
+        None if place < 4 else round(40 * place / size) - (20 if parts == "0" else 8) for place in range(size)
+    )
     return Output(digest, record, dict.fromkeys(INTERVALS, parts * 8), curve)
 
 
