@@ -75,7 +75,7 @@ def levels_text(levels: Sequence[str]) -> str:
 # ---- a state ---------------------------------------------------------------------------------------
 
 STATE_HEAD = (
-    "releases", "level", "", "grade", Heading("largest error, ULP", is_number=True), Heading("x >= -3", is_number=True),
+    "releases", "level", "change", "grade", Heading("largest error, ULP", is_number=True), Heading("x >= -3", is_number=True),
     Heading("x < -3", is_number=True), "accurate for", Heading("zero from", is_number=True),
     Heading("and", is_long=True),
 )  # fmt: skip
@@ -144,7 +144,7 @@ def change_table(change: TimelineChange, old: TimelineState, new: TimelineState)
         for name in before
         if {before[name], since[name]} != {NONE}
     ]
-    columns = ("", Heading(change.before, is_long=True), Heading(change.version, is_long=True))
+    columns = ("what", Heading(change.before, is_long=True), Heading(change.version, is_long=True))
     return TextTable(columns, rows, f"{change.sentence}: before and since")
 
 
