@@ -63,9 +63,10 @@ def _library(found: Timeline) -> Iterator[Block]:
     """What holds today, what changed, what could not be measured."""
     yield Text(summary(found))
     columns = ("call", *(Heading(dtype, is_optional=True) for dtype in DTYPES))
-    yield Section("Today, and since when", [TextTable(columns, [*_today(found)])])
-    steps = [_step(title, changes) for title, changes in _steps(found)]
-    yield Section("What changed", steps or [Text("Nothing.")])
+    if today := [*_today(found)]:
+        yield Section("Today, and since when", [TextTable(columns, today)])
+    if steps := [block for step in _steps(found) for block in step]:
+        yield Section("What changed", steps)
     if failed := failures(found):
         yield Section("Not measured", [Items(failed)])
 
@@ -98,19 +99,14 @@ def _since(found: Timeline, lanes: Sequence[TimelineSeries]) -> str:
     return "\n".join(texts)
 
 
-def _steps(found: Timeline) -> Iterator[tuple[str, list[str]]]:
+def _steps(found: Timeline) -> Iterator[list[Block]]:
+    """Each release that changed any of the library's own calls, and what got better or worse."""
     for release, changes in by_release(found):
         own = [each for each in changes if each.own]
+        told = [f"{each.sentence}{at_levels(each)}" for each in own if each.verdict not in ("changed", "appeared")]
+        more = [f"and {len(told) - MOST} more, on the page of the library"] if len(told) > MOST else []
         if own:
-            told = [f"{each.sentence}{at_levels(each)}" for each in own if each.verdict not in ("changed", "appeared")]
-            yield f"{dated(release)}: {tally(own)}.", told
-
-
-def _step(title: str, told: Sequence[str]) -> Block:
-    more = [f"and {len(told) - MOST} more, on the page of the library"] if len(told) > MOST else []
-    return (
-        Section(title, [Items([*told[:MOST], *more])]) if told else Section(title, [Text("No better, and no worse.")])
-    )
+            yield [Text((Marked(dated(release), "bold"), f": {tally(own)}.")), Items([*told[:MOST], *more])]
 
 
 if __name__ == "__main__":

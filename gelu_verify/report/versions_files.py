@@ -20,7 +20,7 @@ from .versions_grid import anchor
 from .versions_page import libraries_page, library_page
 from .versions_text import at_levels, by_release, tally
 
-INDEX, INDEX_JSON, FEED = "index.html", "libraries.json", "changes.atom"
+INDEX, INDEX_JSON, FEED = "libraries.html", "libraries.json", "changes.atom"
 ATOM = "http://www.w3.org/2005/Atom"
 MOST_ENTRIES, MOST_SENTENCES = 100, 20
 CSV_HEAD = (

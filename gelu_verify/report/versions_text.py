@@ -45,7 +45,7 @@ def summary(found: Timeline) -> str:
     """The same without its name."""
     measured = found.measured
     if not measured:
-        return "no release could be measured."
+        return "No release could be measured."
     own = {each.key for each in found.series if each.own}
     changes = found.own_changes
     changed = len({each.key for each in changes})
@@ -75,9 +75,9 @@ def levels_text(levels: Sequence[str]) -> str:
 # ---- a state ---------------------------------------------------------------------------------------
 
 STATE_HEAD = (
-    "releases", "level", "change", "grade", Heading("largest error, ULP", is_number=True), Heading("x >= -3", is_number=True),
-    Heading("x < -3", is_number=True), "accurate for", Heading("zero from", is_number=True),
-    Heading("and", is_long=True),
+    "releases", "level", "change", "grade", Heading("largest error, ULP", is_number=True),
+    Heading("x >= -3", is_number=True), Heading("x < -3", is_number=True), "accurate for",
+    Heading("zero from", is_number=True), Heading("and", is_long=True),
 )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def _packages(release: TimelineRelease) -> str:
 # ---- all libraries ---------------------------------------------------------------------------------
 
 LIBRARIES_HEAD = (
-    "library", Heading("releases", is_number=True), "from", "to", Heading("results", is_number=True),
+    "library", Heading("releases", is_number=True), "from, to", Heading("results", is_number=True),
     Heading("changed", is_number=True), Heading("broken now", is_number=True), "last change",
 )  # fmt: skip
 LIBRARIES_NOTE = (
@@ -239,9 +239,9 @@ def libraries_rows(found: Libraries) -> list[list[Inline]]:
     """One row for each library."""
     return [
         [
-            each.library, f"{each.releases}", each.first or NONE,
-            f"{each.last} ({each.released})" if each.released else each.last or NONE, f"{each.results}",
-            f"{each.changed}", Marked(f"{each.broken}", "bad" if each.broken else ""), each.last_change or "none",
+            each.library, f"{each.releases}", " to ".join(dict.fromkeys(filter(None, (each.first, each.last)))) or NONE,
+            f"{each.results}", f"{each.changed}", Marked(f"{each.broken}", "bad" if each.broken else ""),
+            each.last_change or "none",
         ]
         for each in found.libraries
     ]  # fmt: skip

@@ -41,7 +41,7 @@ class VersionRepository:
             return self._files[library][f"{library}.{kind}"]
 
     def of_all(self, name: str) -> bytes:
-        """A file of all libraries: `libraries.json`, `index.html`, `changes.atom`."""
+        """A file of all libraries: `libraries.json`, `libraries.html`, `changes.atom`."""
         from ..report.versions_files import index_files
 
         with self._lock:

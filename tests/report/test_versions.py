@@ -51,7 +51,7 @@ def row_of(page, dtype, levels):
 
 def test_every_file_is_there(files):
     of_each = {f"{library}.{kind}" for library in ("numpy", "torch") for kind in ("html", "json", "csv")}
-    assert set(files) == of_each | {"index.html", "libraries.json", "changes.atom"}
+    assert set(files) == of_each | {"libraries.html", "libraries.json", "changes.atom"}
 
 
 def test_a_bar_is_as_long_as_its_releases_are_equal_and_has_grade_and_error(page):
@@ -152,7 +152,7 @@ def test_an_entry_leads_to_its_release(files, page):
 
 
 def test_the_page_of_all_libraries_leads_to_each_and_to_every_change(files, page):
-    index = html.fromstring(files["index.html"].decode())
+    index = html.fromstring(files["libraries.html"].decode())
     links = [each.get("href") for each in index.xpath("//main//a")]
     assert {"torch.html", "numpy.html"} <= {*links}
     (change,) = [each for each in links if "#" in each]
@@ -164,8 +164,8 @@ def test_the_page_of_all_libraries_leads_to_each_and_to_every_change(files, page
 
 def test_nothing_was_measured_yet(tmp_path):
     files = dict(versions_files(tmp_path))
-    assert set(files) == {"index.html", "libraries.json", "changes.atom"}
-    assert "No release was measured" in files["index.html"].decode()
+    assert set(files) == {"libraries.html", "libraries.json", "changes.atom"}
+    assert "No release was measured" in files["libraries.html"].decode()
     assert json.loads(files["libraries.json"]) == {"libraries": [], "changes": []}
     assert ElementTree.fromstring(files["changes.atom"]).findtext(f"{ATOM}updated")
 

@@ -63,7 +63,7 @@ def test_pages_are_accessible_and_fit_the_window(browser, url, width, scheme):
 def test_the_page_of_all_libraries_is_accessible(browser, folder, width):
     context = browser.new_context(viewport={"width": width, "height": 900})
     page = context.new_page()
-    page.goto((folder / "index.html").as_uri())
+    page.goto((folder / "libraries.html").as_uri())
     assert_accessible(page)
     page.locator(".latest a").first.click()
     page.wait_for_url("**/torch.html#*")

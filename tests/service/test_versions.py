@@ -57,7 +57,7 @@ def test_json_has_a_url_without_an_ending(client, files, path, name):
 
 
 def test_a_page_may_run_its_own_script_and_nothing_else(client, files):
-    for name in ("torch.html", "index.html"):
+    for name in ("torch.html", "libraries.html"):
         done = client.get(f"/v1/versions/{name}")
         assert done.headers["content-security-policy"] == policy(files[name].decode())
         assert "unsafe-inline'; script" not in done.headers["content-security-policy"]

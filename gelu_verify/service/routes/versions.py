@@ -37,10 +37,10 @@ async def libraries(request: Request) -> Response:
     return await _of_all(request, "libraries.json", JSON_TYPE)
 
 
-@router.get("/v1/versions/index.html", summary="The same as a page", response_class=Response,
+@router.get("/v1/versions/libraries.html", summary="The same as a page", response_class=Response,
             responses=_content(HTML))  # fmt: skip
 async def index(request: Request) -> Response:
-    return await _of_all(request, "index.html", HTML)
+    return await _of_all(request, "libraries.html", HTML)
 
 
 @router.get("/v1/versions/changes.atom", summary="What changed, as an Atom feed", response_class=Response,
