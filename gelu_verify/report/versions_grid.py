@@ -151,5 +151,5 @@ def _bar(series: TimelineSeries, state: TimelineState, span: int, links: dict[tu
         error=error,
         sign=SIGNS[state.verdict][0] if state.verdict in SIGNS else "",
         label=", ".join(filter(None, said)),
-        link=anchor(link or f"path/{series.key}"),
+        link=anchor(link or f"path/{series.target}/{series.function}"),
     )

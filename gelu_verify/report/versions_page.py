@@ -28,6 +28,8 @@ from .versions_text import (
     LIBRARIES_HEAD,
     LIBRARIES_NOTE,
     MARKS,
+    TOLD,
+    appeared_text,
     at_levels,
     by_release,
     change_items,
@@ -71,6 +73,7 @@ class ReleaseChanges:
     title: str
     own: Sequence[ShownChange]
     formulas: Sequence[ShownChange]
+    appeared: str
 
 
 def library_page(history: History, found: Timeline) -> str:
@@ -94,7 +97,8 @@ def library_page(history: History, found: Timeline) -> str:
         releases=releases,
         curves=curves,
         frames=frames,
-        paths=[*_paths(found)],
+        paths=[*_paths(found, own=True)],
+        formulas=[*_paths(found, own=False)],
         method=[*method_blocks(found)],
         signs=[*MARKS.values()],
         view=f"0 0 {WIDTH} {HEIGHT}",
@@ -130,12 +134,13 @@ def _render(name: str, **content: Any) -> str:
 
 def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str, TimelineState]) -> ReleaseChanges:
     own = [each for each in members if each.own]
-    shown = [_shown(each, states) for each in members]
+    told = sorted((each for each in members if each.verdict != "appeared"), key=lambda each: TOLD.index(each.verdict))
     return ReleaseChanges(
         version=members[0].version,
-        title=f"{title}: {tally(own or members)}" if own else f"{title}: formulas alone",
-        own=shown[: len(own)],
-        formulas=shown[len(own) :],
+        title=f"{title}: {tally(own)}" if own else f"{title}: formulas alone",
+        own=[_shown(each, states) for each in told if each.own],
+        formulas=[_shown(each, states) for each in told if not each.own],
+        appeared=appeared_text(members),
     )
 
 
@@ -152,31 +157,35 @@ def _shown(change: TimelineChange, states: Mapping[str, TimelineState]) -> Shown
     )  # fmt: skip
 
 
-def _paths(found: Timeline) -> Iterator[tuple[str, Sequence[Block]]]:
-    """Every path: (id, blocks)."""
-    total = len(found.measured)
-    for key, lanes in groupby(found.series, key=lambda each: each.key):
+def _paths(found: Timeline, own: bool) -> Iterator[tuple[str, Sequence[Block]]]:
+    """(id, blocks) of each path."""
+    members = [each for each in found.series if each.own == own]
+    for name, lanes in groupby(members, key=lambda each: f"{each.target}/{each.function}"):
         series = [*lanes]
-        first = series[0]
-        reasons = {reason for each in series for reason in each.absent.values() if reason}
-        blocks: list[Block] = [states_table(series, total)]
+        blocks: list[Block] = [states_table(series)]
         blocks += [Text(_sentences(series), "note")] if any(each.states[-1].sentence for each in series) else []
-        blocks += [Text(f"Absent in {_versions(series)}: {'; '.join(sorted(reasons))}", "note")] if reasons else []
-        yield anchor(f"path/{key}"), [Details(f"{first.call} {first.dtype}", blocks)]
+        blocks += [Text(text, "note") for text in _absences(series)]
+        yield anchor(f"path/{name}"), [Details(f"{series[0].call} ({series[0].target})", blocks)]
 
 
 def _sentences(series: Sequence[TimelineSeries]) -> str:
     """What is said of the newest outputs."""
-    return "\n".join(
-        dict.fromkeys(
-            f"{each.states[-1].last}: {each.states[-1].sentence}" for each in series if each.states[-1].sentence
-        )
-    )
+    newest = {
+        f"{each.dtype}, {each.states[-1].last}: {each.states[-1].sentence}": None
+        for each in series
+        if each.states[-1].sentence
+    }
+    return "\n".join(newest)
 
 
-def _versions(series: Sequence[TimelineSeries]) -> str:
-    versions = [*dict.fromkeys(version for each in series for version in each.absent)]
-    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}" if versions else ""
+def _absences(series: Sequence[TimelineSeries]) -> Iterator[str]:
+    """In which releases there are none, and why."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for each in series:
+        for version, reason in each.absent.items():
+            found.setdefault((each.dtype, reason), {})[version] = None
+    for (dtype, reason), versions in found.items():
+        yield f"{dtype} is absent in {', '.join(versions)}{f': {reason}' if reason else ' at some level'}"
 
 
 # ---- curves ----------------------------------------------------------------------------------------

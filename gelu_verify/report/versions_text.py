@@ -19,6 +19,7 @@ MARKS: dict[Verdict, tuple[str, str]] = {  # a sign that needs no colour, and wh
     "changed": ("≠", "other bits, no better and no worse"), "unknown": ("?", "other bits, and it cannot be judged"),
     "appeared": ("+", "can be called again"),
 }  # fmt: skip
+TOLD: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "better", "changed", "appeared")  # in this order
 METHOD = (
     "Each release was installed in an environment of its own, with what was current on the day of its release, and its "
     "functions were called on the same inputs. float16 and bfloat16: every input. float32: a sample and, of the "
@@ -75,25 +76,23 @@ def levels_text(levels: Sequence[str]) -> str:
 # ---- a state ---------------------------------------------------------------------------------------
 
 STATE_HEAD = (
-    "releases", "level", "change", "grade", Heading("largest error, ULP", is_number=True),
+    "dtype", "releases", "level", "change", "grade", Heading("largest error, ULP", is_number=True),
     Heading("x >= -3", is_number=True), Heading("x < -3", is_number=True), "accurate for",
     Heading("zero from", is_number=True), Heading("and", is_long=True),
 )  # fmt: skip
 
 
-def states_table(lanes: Sequence[TimelineSeries], total: int) -> TextTable:
+def states_table(lanes: Sequence[TimelineSeries]) -> TextTable:
     """A row for each state of a path, the newest first."""
     rows: list[list[Inline]] = [
         [
-            releases_text(state),
-            levels_text(lane.levels),
-            verdict_text(state.verdict),
+            lane.dtype, releases_text(state), levels_text(lane.levels), verdict_text(state.verdict),
             *facts(lane.dtype, state).values(),
         ]
         for lane in lanes
         for state in reversed(lane.states)
-    ]
-    return TextTable(STATE_HEAD, rows, f"{lanes[0].call} {lanes[0].dtype} over {counted(total, 'release')}")
+    ]  # fmt: skip
+    return TextTable(STATE_HEAD, rows, f"{lanes[0].call}: {lanes[0].target}, release by release")
 
 
 def releases_text(state: TimelineState) -> str:
@@ -177,8 +176,17 @@ def tally(changes: Sequence[TimelineChange]) -> str:
     """ "3 better, 1 worse, 4 with other bits"."""
     words: dict[Verdict, str] = {"changed": "with other bits", "mixed": "better and worse", "unknown": "not judged"}
     counts = Counter(each.verdict for each in changes)
-    order: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "better", "changed", "appeared")
-    return ", ".join(f"{counts[name]} {words.get(name, name)}" for name in order if counts[name])
+    return ", ".join(f"{counts[name]} {words.get(name, name)}" for name in TOLD if counts[name])
+
+
+def appeared_text(changes: Sequence[TimelineChange]) -> str:
+    """What can be called since a release; empty where there is nothing."""
+    calls: dict[str, dict[str, None]] = {}
+    for each in changes:
+        if each.verdict == "appeared":
+            call, _, _ = each.sentence.partition(f" {each.dtype} ")
+            calls.setdefault(call, {})[each.dtype] = None
+    return "; ".join(f"{call} {', '.join(dtypes)}" for call, dtypes in calls.items())
 
 
 def by_release(found: Timeline) -> Iterator[tuple[TimelineRelease, list[TimelineChange]]]:
