@@ -140,7 +140,7 @@ def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str,
         title=f"{title}: {tally(own)}" if own else f"{title}: formulas alone",
         own=[_shown(each, states) for each in told if each.own],
         formulas=[_shown(each, states) for each in told if not each.own],
-        appeared=appeared_text(members),
+        appeared=appeared_text(own),
     )
 
 

@@ -109,7 +109,8 @@ def verdict_text(verdict: Verdict | None) -> Inline:
 
 def facts(dtype: str, state: TimelineState) -> dict[str, str]:
     """What is said of a state, by the names of the rows of a change."""
-    special = ", ".join([*state.conventions, *(f"fails {name}" for name in state.failed_checks)])
+    fails = f"fails {', '.join(state.failed_checks)}" if state.failed_checks else ""
+    special = "; ".join(filter(None, [*state.conventions, fails]))
     return {
         "grade": grade_text(state.grade, state.grade_bound) if state.grade else NONE,
         "largest error, ULP": error_text(state.max_ulp, state.bound),
