@@ -3,6 +3,8 @@
 from repository import tool
 from synthetic_history import write_history
 
+from gelu_verify.report.versions_files import versions_files
+
 versions = tool("make_versions")
 
 
@@ -23,3 +25,9 @@ def test_it_says_what_holds_since_when_and_what_changed(tmp_path):
     ):
         assert f"{line}\n" in text
     assert "sigmoid" not in text  # a formula is on the page of the library
+
+
+def test_no_page_of_the_committed_releases_is_too_large():
+    pages = {name: len(text) for name, text in versions_files(versions.STORED) if name.endswith(".html")}
+    assert "libraries.html" in pages
+    assert max(pages.values()) < 3_000_000, pages
