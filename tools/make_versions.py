@@ -15,7 +15,6 @@ from gelu_verify.report.versions_text import (
     LIBRARIES_NOTE,
     METHOD,
     SAME,
-    at_levels,
     by_release,
     dated,
     failures,
@@ -103,7 +102,7 @@ def _steps(found: Timeline) -> Iterator[list[Block]]:
     """Each release that changed any of the library's own calls, and what got better or worse."""
     for release, changes in by_release(found):
         own = [each for each in changes if each.own]
-        told = [f"{each.sentence}{at_levels(each)}" for each in own if each.verdict not in ("changed", "appeared")]
+        told = [f"{each.sentence}{each.at_levels}" for each in own if each.verdict not in ("changed", "appeared")]
         more = [f"and {len(told) - MOST} more, on the page of the library"] if len(told) > MOST else []
         if own:
             yield [Text((Marked(dated(release), "bold"), f": {tally(own)}.")), Items([*told[:MOST], *more])]

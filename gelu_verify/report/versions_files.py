@@ -18,7 +18,7 @@ from ..versions.store import History, libraries_in, read_history
 from ..versions.timeline import Timeline, TimelineChange, TimelineRelease, timeline
 from .versions_grid import anchor
 from .versions_page import libraries_page, library_page
-from .versions_text import at_levels, by_release, tally
+from .versions_text import by_release, tally
 
 INDEX, INDEX_JSON, FEED = "libraries.html", "libraries.json", "changes.atom"
 ATOM = "http://www.w3.org/2005/Atom"
@@ -130,7 +130,7 @@ def _entry(library: str, release: TimelineRelease, changes: Sequence[TimelineCha
     SubElement(
         entry, "link", {"rel": "alternate", "type": "text/html", "href": f"{library}.html#{anchor(release.version)}"}
     )
-    lines = [printable(f"{each.sentence}{at_levels(each)}") for each in changes]
+    lines = [printable(f"{each.sentence}{each.at_levels}") for each in changes]
     more = [f"and {len(lines) - MOST_SENTENCES} more"] if len(lines) > MOST_SENTENCES else []
     items = "".join(f"<li>{inline(line)}</li>" for line in [*lines[:MOST_SENTENCES], *more])
     content = SubElement(entry, "content", {"type": "html"})

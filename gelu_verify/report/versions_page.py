@@ -30,7 +30,6 @@ from .versions_text import (
     MARKS,
     TOLD,
     appeared_text,
-    at_levels,
     by_release,
     change_items,
     change_table,
@@ -145,7 +144,7 @@ def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str,
 
 
 def _shown(change: TimelineChange, states: Mapping[str, TimelineState]) -> ShownChange:
-    sentence = f"{change.sentence}{at_levels(change)}"
+    sentence = f"{change.sentence}{change.at_levels}"
     bare = ShownChange(id=anchor(change.id), sentence=sentence, verdict=change.verdict)
     if change.old_outputs is None or change.new_outputs is None or not change.own:
         return bare

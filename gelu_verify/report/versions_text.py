@@ -168,11 +168,6 @@ def change_items(change: TimelineChange) -> list[Block]:
     return blocks
 
 
-def at_levels(change: TimelineChange) -> str:
-    """ " at avx512"; empty where it is at all of them."""
-    return f" at {levels_text(change.levels)}" if change.levels else ""
-
-
 def tally(changes: Sequence[TimelineChange]) -> str:
     """ "3 better, 1 worse, 4 with other bits"."""
     words: dict[Verdict, str] = {"changed": "with other bits", "mixed": "better and worse", "unknown": "not judged"}

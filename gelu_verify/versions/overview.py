@@ -64,7 +64,7 @@ def libraries(timelines: Iterable[Timeline]) -> Libraries:
 def _latest(found: Timeline, change: TimelineChange) -> LatestChange:
     return LatestChange(
         library=found.library, version=change.version, released=change.released, verdict=change.verdict,
-        sentence=f"{found.library} {change.version}: {change.sentence}", place=change.id,
+        sentence=f"{found.library} {change.version}: {change.sentence}{change.at_levels}", place=change.id,
     )  # fmt: skip
 
 

@@ -111,6 +111,11 @@ class TimelineChange:
         return f"{self.target}/{self.function}/{self.dtype}"
 
     @property
+    def at_levels(self) -> str:
+        """ " at avx512"; empty where it is at all of them."""
+        return f" at {', '.join(self.levels)}" if self.levels else ""
+
+    @property
     def id(self) -> str:
         """Of its place on a page."""
         return "/".join((self.version, self.key, *self.levels))
