@@ -20,12 +20,15 @@ from gelu_verify.checks import own_checks
 from gelu_verify.compare.comparison import Comparison
 from gelu_verify.compare.trend import Trend
 from gelu_verify.judge.rules import RULES
+from gelu_verify.judge.sides import Change
 from gelu_verify.records.json_schema import list_schema, schema_of
 from gelu_verify.records.manifest import Manifest
 from gelu_verify.records.result import Record
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
 from gelu_verify.search.record import SearchRecord
 from gelu_verify.stochastic.report import MapVerdict
+from gelu_verify.versions.overview import Libraries
+from gelu_verify.versions.timeline import Timeline
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "python tools/make_key_tables.py"
@@ -72,6 +75,11 @@ def comparison_tables() -> str:
     return f"{rules}\n\n## `compare --json`\n\n{comparison}\n## `trend --json`\n\n{trend}"
 
 
+def release_tables() -> str:
+    """The keys of the releases of a library, and of all libraries."""
+    return f"{key_tables(Timeline, elsewhere=Change)}\n### All libraries\n\n{key_tables(Libraries)}"
+
+
 def route_table() -> str:
     """Every route of the service, in the order of its OpenAPI document."""
     from starlette.testclient import TestClient
@@ -87,7 +95,7 @@ def route_table() -> str:
 
 
 PAGES = {
-    ROOT / "docs" / "json.md": (key_tables, lambda: key_tables(Manifest, elsewhere=Record)),
+    ROOT / "docs" / "json.md": (key_tables, lambda: key_tables(Manifest, elsewhere=Record), release_tables),
     ROOT / "docs" / "compare.md": (comparison_tables,),
     ROOT / "docs" / "stochastic.md": (lambda: key_tables(MapVerdict),),
     ROOT / "docs" / "search.md": (lambda: key_tables(SearchRecord),),
@@ -99,6 +107,8 @@ SCHEMAS = {
     "run": schema_of(Manifest),
     "comparison": schema_of(Comparison),
     "trend": schema_of(Trend),
+    "versions": schema_of(Timeline),
+    "libraries": schema_of(Libraries),
 }
 
 

@@ -48,7 +48,7 @@ from .verdicts import GROUPS, absences
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
 SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "save", "plot", "at", "compare", "charts",
            "result", "ask", "main")  # fmt: skip
-STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
+STYLES = ("web/grades.css", "web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
 SECTIONS = {
     "calls": "calls", "results": "results", "plots": "error against x", "speed": "accuracy and speed",
     "gallery": "functions", "questions": "questions", "legend": "legend", "witnesses": "worst inputs",

@@ -35,6 +35,7 @@ _COMPRESSED = (
     "/v1/runs",
     "/v1/matrix",
     "/v1/compare",
+    "/v1/versions",
     "/v1/jobs/",
     "/v1/functions",
     "/assets/",
@@ -52,6 +53,9 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
+            from ..versions.overview import Libraries  # imports the paths of all libraries (0.5 s)
+            from ..versions.timeline import Timeline
+
             schema = get_openapi(
                 title=self.title, version=self.version, description=self.description, routes=self.routes,
                 license_info=self.license_info,
@@ -60,8 +64,10 @@ class _Application(FastAPI):
             schemas.pop("HTTPValidationError", None)
             schemas.pop("ValidationError", None)
             schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
-            run = schema_of(Manifest, "#/components/schemas/")
-            of_records = run.pop("$defs") | {"Manifest": run}
+            of_records: dict[str, Any] = {}
+            for kind in (Manifest, Timeline, Libraries):
+                found = schema_of(kind, "#/components/schemas/")
+                of_records |= found.pop("$defs") | {kind.__name__: found}
             assert not of_records.keys() & schemas.keys(), "two types have one name"
             schemas |= of_records
             for operations in schema["paths"].values():

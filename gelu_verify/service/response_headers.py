@@ -18,6 +18,7 @@ OPEN = (
     "/v1/inputs/",
     "/v1/runs",
     "/v1/matrix",
+    "/v1/versions",
     "/v1/openapi.json",
 )
 """Paths that pages of other sites may read: data, and nothing that starts a process, stores or tells of the server."""

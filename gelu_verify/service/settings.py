@@ -73,6 +73,7 @@ class Settings:
     retain_days: float | None = None  # older stored runs are deleted
     token: str | None = field(default=None, repr=False)
     runs: Path | None = None  # folder of stored runs to publish
+    versions: Path | None = None  # folder of measured releases of libraries; None: those that the package has
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`
     spool: Path | None = None  # folder for bodies while they are used; None: the system's for temporary files
     jobs_folder: Path | None = None  # folder of the table of jobs, if it is to outlive the server

@@ -66,6 +66,14 @@ def _files(functions: Sequence[str], repository: RunRepository, documentation: s
     yield from _tables(functions)
     yield from _inputs(functions)
     yield from _runs(repository)
+    yield from _versions()
+
+
+def _versions() -> Files:
+    from ..report.versions_files import versions_files
+    from ..versions.store import default_root
+
+    return ((f"v1/versions/{name}", content) for name, content in versions_files(default_root()))
 
 
 def _tables(functions: Sequence[str]) -> Files:

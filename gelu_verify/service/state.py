@@ -19,6 +19,7 @@ from .run_repository import RunRepository
 from .settings import Settings
 from .store import Store
 from .telemetry import Metrics
+from .version_repository import VersionRepository
 from .worker_pool import WorkerPool
 
 
@@ -38,6 +39,7 @@ class AppState:
             None if settings.store is None else Store(settings.store, settings.store_bytes, settings.retain_days)
         )
         self.runs = RunRepository(self.store, settings.runs)
+        self.versions = VersionRepository(settings.versions)
         self.jobs = JobRegistry(self.limits, settings.jobs_folder)
         self.look_ups = LookUpCache(self.limits.look_up_cache_bytes)
         self._tables: tempfile.TemporaryDirectory[str] | None = None

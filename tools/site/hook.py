@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 CONTENTS = "docs/contents.md"
 HOME = "README.md"
 LOOKUP = "lookup/index.html"  # `gelu-verify export site`, beside the pages
+RELEASES = "versions/libraries.html"  # of `generated.texts`
 SHIM = "tools/site/iframe-worker/index.js"  # of the package iframe-worker 1.0.4: search without a server
 SHIM_ELSEWHERE, SHIM_HERE = "https://unpkg.com/iframe-worker/shim", "assets/iframe-worker.js"
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -57,6 +58,7 @@ def menu() -> list[dict[str, Any]]:
         if section == "How-to guides":
             made[-1][section].append({"Look up in the browser": LOOKUP})
         if section == "Reference":
+            made[-1][section].append({"Every release, path by path": RELEASES})
             made[-1][section] += [{title: entries} for title, entries in generated.SECTIONS.items()]
         if section == "Explanation":
             topics = sorted((ROOT / "docs" / "decisions").glob("*.md"))
@@ -99,6 +101,13 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     if path == "docs/checks.md":
         named = "|".join(generated.CHECKS)
         markdown = re.sub(rf"^\| `({named})` \|", r"| [`\1`](../docs/checks/\1.md) |", markdown, flags=re.MULTILINE)
+    if path == "docs/versions.md":
+        markdown = re.sub(
+            r"^## (\w+)$",
+            r"## \1\n\n[Every release of \1, path by path](versions/\1.html)",
+            markdown,
+            flags=re.MULTILINE,
+        )
     code = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
     kept = code.findall(markdown)
     bare = code.sub("\0", markdown)  # links inside of code are none

@@ -18,9 +18,11 @@ from gelu_verify.facts.base import selected
 from gelu_verify.formats import get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.functions.base import Function
+from gelu_verify.report.versions_files import versions_files
 from gelu_verify.show.chart import Axis, Chart, Curve, linear, svg
 from gelu_verify.truth.hardest import hardest
 from gelu_verify.truth.values import exact, reference
+from gelu_verify.versions.store import default_root
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKS = own_checks()
@@ -71,7 +73,7 @@ def texts() -> dict[str, str]:
     found |= {f"api/{name}.md": api_page(*page) for name, page in API.items()}
     found |= {f"help/{name}.md": help_page(name) for name in COMMANDS}
     found["site.css"] = STYLE
-    return found
+    return found | {f"versions/{name}": text.decode() for name, text in versions_files(default_root())}
 
 
 STYLE = """\

@@ -1,0 +1,91 @@
+"""`GET /v1/versions...`: how accurate each release of a library is, and what changed at which."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from ..caching import FRESH, cached_response
+from ..encoding import JSON_TYPE
+from ..problems import not_found
+from ..reports import policy
+from ..state import state_of
+
+router = APIRouter(tags=["versions"])
+CSV, ATOM, HTML = "text/csv", "application/atom+xml", "text/html"
+Library = Annotated[
+    str, Path(json_schema_extra={"pattern": "^[a-z0-9_]{1,40}$"}, description="A library: `torch`, `jax`, ...")
+]
+Responses = dict[int | str, dict[str, Any]]
+
+
+def _json_of(kind: str) -> Responses:
+    return {200: {"content": {JSON_TYPE: {"schema": {"$ref": f"#/components/schemas/{kind}"}}}}}
+
+
+def _content(media_type: str) -> Responses:
+    return {200: {"content": {media_type: {}}}}
+
+
+@router.get("/v1/versions/libraries.json", summary="The same, under its name in a static copy", response_class=Response,
+            responses=_json_of("Libraries"))  # fmt: skip
+@router.get("/v1/versions", summary="Libraries whose releases were measured, and what changed last",
+            response_class=Response, responses=_json_of("Libraries"))  # fmt: skip
+async def libraries(request: Request) -> Response:
+    return await _of_all(request, "libraries.json", JSON_TYPE)
+
+
+@router.get("/v1/versions/libraries.html", summary="The same as a page", response_class=Response,
+            responses=_content(HTML))  # fmt: skip
+async def index(request: Request) -> Response:
+    return await _of_all(request, "libraries.html", HTML)
+
+
+@router.get("/v1/versions/changes.atom", summary="What changed, as an Atom feed", response_class=Response,
+            responses=_content(ATOM))  # fmt: skip
+async def changes(request: Request) -> Response:
+    return await _of_all(request, "changes.atom", ATOM)
+
+
+@router.get("/v1/versions/{library}.csv", summary="Every release of a library as CSV", response_class=Response,
+            responses=_content(CSV))  # fmt: skip
+async def library_csv(request: Request, library: Library) -> Response:
+    return await _of_one(request, library, "csv", CSV)
+
+
+@router.get("/v1/versions/{library}.html", summary="The same as a page", response_class=Response,
+            responses=_content(HTML))  # fmt: skip
+async def library_page(request: Request, library: Library) -> Response:
+    return await _of_one(request, library, "html", HTML)
+
+
+@router.get("/v1/versions/{library}", summary="Every release of a library (docs/json.md)", response_class=Response,
+            responses=_json_of("Timeline"))  # fmt: skip
+@router.get("/v1/versions/{library}.json", summary="The same, under its name in a static copy",
+            response_class=Response, responses=_json_of("Timeline"))  # fmt: skip
+async def one_library(request: Request, library: Library) -> Response:
+    return await _of_one(request, library, "json", JSON_TYPE)
+
+
+async def _of_all(request: Request, name: str, media_type: str) -> Response:
+    state = state_of(request)
+    return _response(request, await state.work_pool.run(state.versions.of_all, name), media_type)
+
+
+async def _of_one(request: Request, library: str, kind: str, media_type: str) -> Response:
+    state = state_of(request)
+    content = await state.work_pool.run(state.versions.of_library, library, kind)
+    if content is None:
+        known = ", ".join(state.versions.libraries) or "none"
+        raise not_found(f"no releases of {library[:100]!r} were measured (measured: {known})")
+    return _response(request, content, media_type, f"{library}.csv" if media_type == CSV else "")
+
+
+def _response(request: Request, content: bytes, media_type: str, filename: str = "") -> Response:
+    """Only a new version of the program has other measurements."""
+    response = cached_response(request, content, media_type, FRESH, filename)
+    if media_type == HTML:
+        response.headers["Content-Security-Policy"] = policy(content.decode())
+    return response
