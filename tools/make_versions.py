@@ -42,6 +42,16 @@ How accurate is the GELU of each release of a library, and at which release did 
 environments of their own, and what they gave is in `data/versions`, a small file for each. The documentation site and
 the service have a page for each library with every path and release, both error curves of every change, JSON, CSV and
 an Atom feed ([http.md](http.md#releases-of-libraries), [json.md](json.md#releases-of-libraries)).
+
+    gelu-verify upgrade torch 2.8 2.13             # may I? what changes, from these records; --fail-on worse for CI
+    gelu-verify versions torch --bisect --target torch.gelu --dtype float32 -x inf     # the first that differs at x
+    gelu-verify versions my_package --target my_package:gelu       # one's own package; --find-links DIR: no network
+    gelu-verify versions . --target ops.py:gelu --from v1.0        # commits of a checkout
+    gelu-verify versions all --releases 10 --isa avx2 --isa avx512 --workers 2 --out data/versions     # as here
+
+Environments are made by uv (`pip install 'gelu-verify[versions]'`), or by pip where uv is missing; what is measured is
+kept in `reports/versions`. Old wheels of torch need a C compiler and binutils: what they need of CUDA is replaced by
+stand-ins.
 """
 
 
@@ -102,7 +112,11 @@ def _steps(found: Timeline) -> Iterator[list[Block]]:
     """Each release that changed any of the library's own calls, and what got better or worse."""
     for release, changes in by_release(found):
         own = [each for each in changes if each.own]
-        told = [f"{each.sentence}{each.at_levels}" for each in own if each.verdict not in ("changed", "appeared")]
+        told = [
+            f"{each.sentence}{each.at_levels}"
+            for each in own
+            if each.verdict not in ("changed", "appeared") and not each.is_slight
+        ]
         more = [f"and {len(told) - MOST} more, on the page of the library"] if len(told) > MOST else []
         if own:
             yield [Text((Marked(dated(release), "bold"), f": {tally(own)}.")), Items([*told[:MOST], *more])]

@@ -11,12 +11,14 @@ from ..compare.runs import ORDER, alone, of_sides
 from ..functions import regions
 from ..isa import at_level
 from ..judge.changes import Verdict
+from ..judge.rules import RULES
 from ..judge.sides import Change, Sides
 from ..records import grades
 from ..targets.expressions import is_formula
 from .store import History, KeptOutput, MeasuredRelease
 
 _NAMED = 4  # intervals in a sentence
+SLIGHT, SHARE = 1.1, 0.01  # what is told only where all is listed: times an error, and of all results
 INFINITE = frozenset(regions.INFINITE)
 
 
@@ -45,6 +47,22 @@ class PathChange:
     def changes(self) -> tuple[Change, ...]:
         """The worst first."""
         return self.found.changes
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether it is another rounding here and there: no check and no grade differ, and no number by a tenth."""
+        return self.old is not None and self.new is not None and all(map(_is_slight, self.changes))
+
+
+def _is_slight(change: Change) -> bool:
+    if change.verdict == "neither":
+        return True
+    rule, old, new = RULES[change.what], change.old_number, change.new_number
+    if rule.measure is None or old is None or new is None or change.verdict == "unknown":
+        return False
+    if rule.measure.unit == "share":
+        return abs(new - old) <= SHARE
+    return max(old, new) <= SLIGHT * min(old, new)
 
 
 def changes_between(history: History, old: MeasuredRelease, new: MeasuredRelease) -> list[PathChange]:

@@ -17,7 +17,7 @@ from ..formats import get_format, ordinals
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import make_plan
 from ..interrupts import interrupted
-from ..isa import level_of_machine
+from ..isa import at_level, level_of_machine, split_level
 from ..machine import machine
 from ..measure.next_buckets import core_buckets
 from ..measure.request import Request
@@ -108,13 +108,13 @@ class ReleaseMeasurer:
 
     def _called(self, release: Release, installed: Installed) -> MeasuredRelease:
         results: dict[str, dict[str, str]] = {}
-        absent: dict[str, str] = {}
+        absent: dict[str, str] = {}  # by the key at a level
         for level in self.levels:
             with self._process(installed, level) as process:
                 try:
                     process.start()
                 except TargetFailure as failure:  # of all paths, or of a switch that the release does not know
-                    absent |= {way.key: _reason(failure) for way in self.ways}
+                    absent |= {at_level(way.key, level): _reason(failure) for way in self.ways}
                     continue
                 for way in self.ways:
                     if interrupted.is_set():  # which ends processes, too: no failure of theirs
@@ -123,10 +123,11 @@ class ReleaseMeasurer:
                         output = self._output(way, release, process)
                         results.setdefault(way.key, {})[level or own_level()] = output.digest
                     except TargetFailure as failure:
-                        absent[way.key] = _reason(failure)
+                        absent[at_level(way.key, level)] = _reason(failure)
         if interrupted.is_set():
             raise KeyboardInterrupt
-        absent = {key: why for key, why in absent.items() if key not in results}
+        nowhere = {way.key for way in self.ways}.difference(results)
+        absent = {key if (key := split_level(name)[0]) in nowhere else name: why for name, why in absent.items()}
         facts = machine()
         return replace(
             failed(release, "" if results else next(iter(absent.values()), "nothing of it can be called")),
@@ -160,8 +161,9 @@ class ReleaseMeasurer:
 
 
 def _reason(failure: TargetFailure) -> str:
-    """In few words: ONNX Runtime says file, line and signature."""
-    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |/\S+/onnxruntime/\S+:\d+ .*?\) ", "", str(failure))
+    """In few words: ONNX Runtime says file, line and signature, others the time."""
+    said = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ", "", str(failure))
+    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |/\S+/onnxruntime/\S+:\d+ .*?\) ", "", said)
     return text if len(text) <= REASON else f"{text[:REASON]}..."
 
 

@@ -45,7 +45,7 @@ class Libraries:
 
     libraries: tuple[LibraryReleases, ...] = field(metadata=about("by name"))
     changes: tuple[LatestChange, ...] = field(
-        metadata=about("of the libraries' own paths, the newest first; at most 200, without those of mere bits")
+        metadata=about("of the libraries' own paths, the newest first; at most 200, without slight ones")
     )
 
 
@@ -55,7 +55,12 @@ MOST_CHANGES = 200
 def libraries(timelines: Iterable[Timeline]) -> Libraries:
     """Of the timelines of all."""
     found = [*timelines]
-    told = [(each, change) for each in found for change in each.own_changes if change.verdict != "changed"]
+    told = [
+        (each, change)
+        for each in found
+        for change in each.own_changes
+        if change.verdict != "changed" and not change.is_slight
+    ]
     changes = [_latest(*each) for each in told]
     changes.sort(key=lambda each: each.released or "", reverse=True)
     return Libraries(libraries=tuple(map(_summary, found)), changes=tuple(changes[:MOST_CHANGES]))

@@ -19,6 +19,7 @@ from ..atomic_files import claimed, replace_file
 from ..buckets.bins import FLOOR, layout
 from ..errors import ResultsError
 from ..functions.regions import INTERVALS, REGIONS
+from ..isa import at_level, split_level
 from ..paths import resource
 from ..records.parts import IntervalErrors, RegionErrors
 from ..records.result import Record
@@ -77,7 +78,7 @@ def _step(error: float) -> int:
 @dataclass(frozen=True, kw_only=True)
 class MeasuredRelease:
     """One release. `results`: by target/function/dtype and level, the digest of the outputs; `absent`: why a path has
-    none; `failure`: why there is nothing at all."""
+    none, or has none at a level ("torch.gelu/gelu/bfloat16@avx2"); `failure`: why there is nothing at all."""
 
     version: str
     measured: str  # day
@@ -92,7 +93,9 @@ class MeasuredRelease:
     def has(self, keys: Iterable[str], levels: Collection[str]) -> bool:
         """Whether all of these were measured at all levels, or could not be."""
         return not self.failure and all(
-            key in self.absent or not set(levels).difference(self.results.get(key, ())) for key in keys
+            key in self.absent or level in self.results.get(key, ()) or at_level(key, level) in self.absent
+            for key in keys
+            for level in levels
         )
 
     def with_other(self, other: MeasuredRelease) -> MeasuredRelease:
@@ -102,7 +105,8 @@ class MeasuredRelease:
         results = {
             key: {**other.results.get(key, {}), **self.results.get(key, {})} for key in {*self.results, *other.results}
         }
-        absent = {key: why for key, why in {**other.absent, **self.absent}.items() if key not in results}
+        every = {**other.absent, **self.absent}
+        absent = {key: why for key, why in every.items() if not _is_there(key, results)}
         return replace(self, results=results, absent=absent)
 
 
@@ -155,6 +159,12 @@ def read_history(root: Path, library: str) -> History:
     files = [each for each in folder.glob("*.json") if each.name != OUTPUTS]
     releases = [_release(each) for each in files]
     return History(library, tuple(sorted(releases, key=lambda each: key_of(each.version))), outputs)
+
+
+def _is_there(name: str, results: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether a path, or a path at a level, has results."""
+    key, level = split_level(name)
+    return level in results.get(key, ()) if level else key in results
 
 
 class _Outputs(Mapping[str, KeptOutput]):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 from typing import Annotated
 
 from ..functions.regions import INTERVALS, REGIONS
-from ..isa import LEVELS
+from ..isa import LEVELS, at_level
 from ..judge.changes import Verdict
 from ..judge.sides import Change
 from ..records.claims import error_text, grade_title
@@ -101,6 +101,9 @@ class TimelineChange:
     levels: tuple[str, ...] = field(metadata=about("at which instruction-set levels; empty: at all that were measured"))
     verdict: Verdict = field(metadata=about("by the rules of `compare`"))
     sentence: str = field(metadata=about("what changed"))
+    is_slight: bool = field(
+        metadata=about("whether no check and no grade differ, and no number by more than a tenth", key="slight")
+    )
     changes: tuple[Change, ...] = field(metadata=about("every change, the worst first"))
     intervals: tuple[str, ...] = field(metadata=about("intervals of x in which any output has other bits"))
     old_outputs: Name | None = field(metadata=about("digest of the outputs before", null="where there were none"))
@@ -148,10 +151,11 @@ def timeline(history: History) -> Timeline:
     found = [_release(each) for each in history.releases]
     taken = steps(history)
     verdicts = {(step.release.version, each.key, each.level): each.verdict for step in taken for each in step.changes}
-    series = [lane for key in history.keys for lane in _lanes(history, key, ways.get(key), verdicts)]
+    digests = _digests(taken)
+    series = [lane for key in history.keys for lane in _lanes(history, key, ways.get(key), verdicts, digests)]
     places = {key: place for place, key in enumerate(ways)}
     series.sort(key=lambda each: (not each.own, places.get(each.key, len(places))))
-    changes = [each for step in reversed(taken) for each in _changes(step, ways)]
+    changes = [each for step in reversed(taken) for each in _changes(step, ways, digests)]
     distribution = library.distribution if library else history.library
     return Timeline(
         library=history.library, distribution=distribution, releases=tuple(found), series=tuple(series),
@@ -162,6 +166,15 @@ def timeline(history: History) -> Timeline:
 @cache
 def _ways(library: str) -> dict[str, Way]:
     return {each.key: each for each in LIBRARIES[library].ways()} if library in LIBRARIES else {}
+
+
+def _digests(taken: Iterable[ReleaseStep]) -> dict[str, str]:
+    """By the digest of outputs that are those of a release before but for the bits of NaN, the digest of these."""
+    found: dict[str, str] = {}
+    for change in (change for step in taken for change in step.changes):
+        if change.verdict == "same" and change.old and change.new and change.old.digest != change.new.digest:
+            found.setdefault(change.new.digest, found.get(change.old.digest, change.old.digest))
+    return found
 
 
 def _release(release: MeasuredRelease) -> TimelineRelease:
@@ -175,7 +188,11 @@ def _release(release: MeasuredRelease) -> TimelineRelease:
 
 
 def _lanes(
-    history: History, key: str, way: Way | None, verdicts: Mapping[tuple[str, str, str], Verdict]
+    history: History,
+    key: str,
+    way: Way | None,
+    verdicts: Mapping[tuple[str, str, str], Verdict],
+    digests: Mapping[str, str],
 ) -> Iterator[TimelineSeries]:
     """Levels that gave the same outputs in every release are one."""
     asked = [each for each in history.releases if key in each.results or key in each.absent]
@@ -185,15 +202,19 @@ def _lanes(
     }
     alike: dict[tuple[str, ...], list[str]] = {}
     for level, found in outputs.items():
-        alike.setdefault(tuple(output.digest if output else "" for _, output in found), []).append(level)
+        alike.setdefault(tuple(_digest(output, digests) or "" for _, output in found), []).append(level)
     target, function, dtype = key.split("/")
     for levels in alike.values():
         found = outputs[levels[0]]
         record = next(output.record for _, output in found if output)
         yield TimelineSeries(
             target=target, function=function, dtype=dtype, call=_call(way, record), own=_is_own(way, record),
-            levels=tuple(levels), states=tuple(_states(found, key, levels[0], verdicts)),
-            absent={each.version: each.absent.get(key, "") for each, output in found if output is None},
+            levels=tuple(levels), states=tuple(_states(found, key, levels[0], verdicts, digests)),
+            absent={
+                each.version: each.absent.get(key) or each.absent.get(at_level(key, levels[0]), "")
+                for each, output in found
+                if output is None
+            },
         )  # fmt: skip
 
 
@@ -220,25 +241,27 @@ def _states(
     key: str,
     level: str,
     verdicts: Mapping[tuple[str, str, str], Verdict],
+    digests: Mapping[str, str],
 ) -> Iterator[TimelineState]:
     is_first = True
-    for _, run in groupby(found, key=lambda each: each[1].digest if each[1] else ""):
+    for digest, run in groupby(found, key=lambda each: _digest(each[1], digests)):
         members, outputs = zip(*run, strict=True)
-        output = outputs[0]
-        if output is None:
+        if digest is None:
             continue
         verdict = None if is_first else verdicts.get((members[0].version, key, level), "unknown")
-        yield _state(members, output, verdict)
+        yield _state(members, outputs[0], digest, verdict)
         is_first = False
 
 
-def _state(releases: Sequence[MeasuredRelease], output: KeptOutput, verdict: Verdict | None) -> TimelineState:
+def _state(
+    releases: Sequence[MeasuredRelease], output: KeptOutput, digest: str, verdict: Verdict | None
+) -> TimelineState:
     record = output.record
     tail = [each.name for each in REGIONS if each.upper is not None and each.upper <= BEGINNING_OF_BODY]
     errors = {part.region: part.max_ulp for part in record.regions or () if part.max_ulp is not None}
     return TimelineState(
         first=releases[0].version, last=releases[-1].version, releases=len(releases), verdict=verdict,
-        outputs=output.digest, grade=record.grade, grade_bound=record.grade_bound, sentence=record.sentence,
+        outputs=digest, grade=record.grade, grade_bound=record.grade_bound, sentence=record.sentence,
         n=record.n, bound=record.bound, max_ulp=record.max_ulp, witness=record.witness,
         body_ulp=max((value for name, value in errors.items() if name not in tail), default=None),
         tail_ulp=max((value for name, value in errors.items() if name in tail), default=None),
@@ -250,20 +273,22 @@ def _state(releases: Sequence[MeasuredRelease], output: KeptOutput, verdict: Ver
 # ---- changes ---------------------------------------------------------------------------------------
 
 
-def _changes(step: ReleaseStep, ways: Mapping[str, Way]) -> Iterator[TimelineChange]:
+def _changes(step: ReleaseStep, ways: Mapping[str, Way], digests: Mapping[str, str]) -> Iterator[TimelineChange]:
     """Levels at which the same changed are one; the library's own paths first."""
     found: dict[tuple[str, str | None, str | None], list[PathChange]] = {}
     for each in step.changed:
-        found.setdefault((each.key, _digest(each.old), _digest(each.new)), []).append(each)
-    made = [_change(step, members, ways) for members in found.values()]
+        found.setdefault((each.key, _digest(each.old, digests), _digest(each.new, digests)), []).append(each)
+    made = [_change(step, members, ways, digests) for members in found.values()]
     return iter(sorted(made, key=lambda each: not each.own))
 
 
-def _digest(output: KeptOutput | None) -> str | None:
-    return output.digest if output else None
+def _digest(output: KeptOutput | None, digests: Mapping[str, str]) -> str | None:
+    return digests.get(output.digest, output.digest) if output else None
 
 
-def _change(step: ReleaseStep, members: Sequence[PathChange], ways: Mapping[str, Way]) -> TimelineChange:
+def _change(
+    step: ReleaseStep, members: Sequence[PathChange], ways: Mapping[str, Way], digests: Mapping[str, str]
+) -> TimelineChange:
     assert step.before is not None
     first = members[0]
     output = first.new or first.old
@@ -277,8 +302,8 @@ def _change(step: ReleaseStep, members: Sequence[PathChange], ways: Mapping[str,
         target=target, function=function, dtype=dtype, own=_is_own(way, output.record),
         levels=() if at_all == {*levels} else levels, verdict=first.verdict,
         sentence=f"{_call(way, output.record)} {dtype} {_what(first)}",
-        changes=first.changes, intervals=first.intervals, old_outputs=_digest(first.old),
-        new_outputs=_digest(first.new),
+        is_slight=first.is_slight, changes=first.changes, intervals=first.intervals,
+        old_outputs=_digest(first.old, digests), new_outputs=_digest(first.new, digests),
     )  # fmt: skip
 
 

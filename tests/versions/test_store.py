@@ -11,7 +11,17 @@ from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.verification import verify
 from gelu_verify.versions import recorded, since
 from gelu_verify.versions.changes import changes_between, last_before, steps, unchanged_since
-from gelu_verify.versions.store import CURVE, STEPS, MeasuredRelease, keep, libraries_in, output_of, read_history
+from gelu_verify.versions.store import (
+    CURVE,
+    STEPS,
+    History,
+    MeasuredRelease,
+    keep,
+    libraries_in,
+    output_of,
+    read_history,
+)
+from gelu_verify.versions.timeline import timeline
 
 KEY = "numpy.silu/silu/float16"
 
@@ -93,6 +103,19 @@ def test_what_is_kept_later_is_added(root, outputs):
     assert read_history(root, "numpy").release("2.0").results == {KEY: {"avx2": "a" * 16, "avx512": "b" * 16}}
     keep(root, "numpy", release_of("2.0", failure="no network"), [])
     assert not read_history(root, "numpy").release("2.0").failure
+
+
+def test_what_has_no_results_at_one_level_has_its_reason(tmp_path, outputs):
+    release = replace(release_of("2.0", outputs[0].digest), absent={f"{KEY}@avx512": "no such instruction"})
+    keep(tmp_path, "numpy", release, [outputs[0]])
+    found = read_history(tmp_path, "numpy").release("2.0")
+    assert found.absent == {f"{KEY}@avx512": "no such instruction"}
+    assert found.has([KEY], ["avx2", "avx512"])
+    assert not found.has([KEY], ["sse4_2"])
+    (series,) = timeline(History("numpy", (found,), {outputs[0].digest: outputs[0]})).series
+    assert series.levels == ("avx2",)
+    keep(tmp_path, "numpy", replace(release_of("2.0"), results={KEY: {"avx512": outputs[0].digest}}), [])
+    assert read_history(tmp_path, "numpy").release("2.0").absent == {}
 
 
 def test_steps_skip_a_release_that_failed(root):

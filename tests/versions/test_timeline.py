@@ -1,10 +1,12 @@
 """Releases side by side: equal ones are one state, levels that agree are one series, and each change is told once."""
 
+from dataclasses import replace
+
 import pytest
-from synthetic_history import ERF, FORMULA, HALF, NEW, OLD, OTHER, REASON, write_history
+from synthetic_history import ERF, FORMULA, HALF, NEW, OLD, OTHER, REASON, output, write_history
 
 from gelu_verify.versions.overview import libraries
-from gelu_verify.versions.store import History, libraries_in, read_history
+from gelu_verify.versions.store import History, MeasuredRelease, keep, libraries_in, read_history
 from gelu_verify.versions.timeline import timeline
 
 
@@ -93,3 +95,33 @@ def test_all_libraries_and_what_changed_last(root):
 def test_a_library_of_which_nothing_is_kept_is_empty():
     found = timeline(History("torch", (), {}))
     assert (found.releases, found.series, found.changes, found.measured) == ((), (), (), [])
+
+
+def test_a_release_in_which_only_bits_of_nan_differ_is_no_other_state(tmp_path):
+    other = output(ERF, "8" * 16, 2.5, "accurate", parts="1")
+    other = replace(other, intervals={**other.intervals, "inf or NaN": "9" * 8})
+    for version, each in (("1.0", NEW), ("2.0", other)):
+        results = {ERF: {"avx2": each.digest}}
+        keep(tmp_path, "torch", MeasuredRelease(version=version, measured="2026-11-26", results=results), [each])
+    found = timeline(read_history(tmp_path, "torch"))
+    assert [(state.first, state.last) for state in found.series[0].states] == [("1.0", "2.0")]
+    assert not found.changes
+
+
+@pytest.mark.parametrize(
+    ("max_ulp", "grade", "checks", "slight"),
+    [
+        (2.6, "accurate", (), True),
+        (3.0, "accurate", (), False),
+        (2.5, "coarse", (), False),
+        (2.5, "accurate", ("tail_zero",), False),
+    ],
+)
+def test_a_slight_change_is_not_among_the_latest(tmp_path, max_ulp, grade, checks, slight):
+    other = output(ERF, "8" * 16, max_ulp, grade, checks, parts="3")
+    for version, each in (("1.0", NEW), ("2.0", other)):
+        results = {ERF: {"avx2": each.digest}}
+        keep(tmp_path, "torch", MeasuredRelease(version=version, measured="2026-11-26", results=results), [each])
+    found = timeline(read_history(tmp_path, "torch"))
+    assert [each.is_slight for each in found.changes] == [slight]
+    assert len(libraries([found]).changes) == (0 if slight else 1)
