@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
-from marking import nightly
 from wheels import RIGHT, WRONG, Unpacking, wheel_of
 
 from gelu_verify.cli import main
@@ -193,7 +192,7 @@ def test_commits_of_a_file(checkout):
     assert "is not a revision" in called("versions", ".", "--target", "gelu.c:gelu", "--from", "v9").stderr
 
 
-@nightly
+@pytest.mark.nightly
 def test_bisection_of_commits(checkout):
     found = called("versions", ".", "--target", "gelu.c:gelu", "--bisect")
     assert "first changed" in found.stdout
@@ -201,7 +200,7 @@ def test_bisection_of_commits(checkout):
     assert "between them, and not to be measured: 2+g" in found.stdout
 
 
-@nightly
+@pytest.mark.nightly
 def test_releases_of_the_index_in_environments_of_their_own(tmp_path, monkeypatch):
     """With the network: two old releases of SciPy, of which the second one is called as the first one is."""
     monkeypatch.chdir(tmp_path)
