@@ -11,14 +11,15 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from ..atomic_files import remove_abandoned, unfinished_folder
 from ..errors import GeluVerifyError, UsageError
+from ..paths import cache_folder
 from .stubs import stub_missing_libraries
 
 _LISTED = (
@@ -72,8 +73,11 @@ class Installer:
 
         Raises CannotBeInstalled, with the last line of what the installer said.
         """
-        with tempfile.TemporaryDirectory(prefix="gelu-verify-release-", ignore_cleanup_errors=True) as folder:
-            place, uv = Path(folder) / "environment", shutil.which("uv")
+        parent = cache_folder() / "releases"
+        parent.mkdir(exist_ok=True)
+        remove_abandoned(parent)  # gigabytes of a process that was killed
+        with unfinished_folder(parent) as folder:
+            place, uv = folder / "environment", shutil.which("uv")
             variables = {"UV_CACHE_DIR": f"{folder}/cache"}  # goes with the environment: wheels of torch fill a disk
             if mirror := os.environ.get("PIP_INDEX_URL"):
                 variables.setdefault("UV_DEFAULT_INDEX", mirror)

@@ -1,5 +1,8 @@
 """Ten releases of a package: one is broken, one crashes, and from the seventh on a constant has two digits."""
 
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from wheels import BROKEN, CRASHES, RIGHT, WRONG, Unpacking, wheel_of
 
 from gelu_verify.versions.bisect import UNMEASURED, first_change
 from gelu_verify.versions.changes import changes_between, steps, unchanged_since, upgrade
+from gelu_verify.versions.environments import Installer
 from gelu_verify.versions.measuring import ReleaseMeasurer
 from gelu_verify.versions.sources import of_package
 from gelu_verify.versions.store import keep, read_history
@@ -126,3 +130,21 @@ def test_a_file_of_releases_does_not_name_this_machine(history):
 
 def test_the_measurer_is_what_the_protocol_says(source):
     assert isinstance(source.measurer, ReleaseMeasurer)
+
+
+@pytest.mark.nightly
+def test_an_environment_of_a_process_that_was_killed_is_removed(tmp_path, monkeypatch):
+    """With the network."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    code = (
+        "import os; from gelu_verify.versions.environments import Installer\n"
+        "with Installer().environment([]): os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    (left,) = tmp_path.glob("*/releases/*")
+    with Installer().environment([]) as installed:
+        assert not left.exists()
+        assert installed.python.exists()
+        assert "numpy" in installed.packages
+    assert not [*tmp_path.glob("*/releases/*")]
