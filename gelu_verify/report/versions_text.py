@@ -27,8 +27,10 @@ METHOD = (
     "a lower bound (>=)."
 )
 SAME = (
-    "Two releases give the same where every output that was compared has the same bits; outputs that a release before "
-    "gave, too, are not judged again. A change of speed is not seen here, nor one outside of the inputs."
+    "Two releases give the same where every output that was compared has the same bits, but for those of NaN; outputs "
+    "that a release before gave, too, are not judged again. Of releases between two that are listed nothing is known: "
+    "what changed at a release may have changed at one of those before it (gelu-verify versions LIBRARY --bisect). A "
+    "change of speed is not seen here, nor one outside of the inputs."
 )
 ABSENT = (
     "A path is absent where the release has no such function or refuses the dtype; the reason is what the release said."

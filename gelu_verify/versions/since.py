@@ -61,4 +61,4 @@ def _since(what: str, history: History, key: str, level: str, release: MeasuredR
         return f"{what} in every release on record, from {name} on."
     output = history.output(before, key, level)
     assert output is not None
-    return f"{what} since {name}; {before.version} was {claim_text(output.record)}."
+    return f"{what} since {name}; {before.version}, the release before it on record, was {claim_text(output.record)}."
