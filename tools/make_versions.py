@@ -45,7 +45,7 @@ an Atom feed ([http.md](http.md#releases-of-libraries), [json.md](json.md#releas
 
     gelu-verify upgrade torch 2.8 2.13             # may I? what changes, from these records; --fail-on worse for CI
     gelu-verify versions torch --bisect --target torch.gelu --dtype float32 -x inf     # the first that differs at x
-    gelu-verify versions my_package --target my_package:gelu       # one's own package; --find-links DIR: no network
+    gelu-verify versions my_package --target my_package:gelu       # a package of your own; --find-links DIR: no network
     gelu-verify versions . --target ops.py:gelu --from v1.0        # commits of a checkout
     gelu-verify versions all --releases 10 --isa avx2 --isa avx512 --workers 2 --out data/versions     # as here
 

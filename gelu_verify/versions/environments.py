@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -67,9 +67,10 @@ class Installer:
 
     @contextmanager
     def environment(
-        self, requirements: Sequence[str], released: str = "", alone: Sequence[str] = ()
+        self, requirements: Sequence[str], released: str = "", alone: Sequence[str] = (), besides: Sequence[str] = ()
     ) -> Iterator[Installed]:
-        """A new environment with these requirements; of those in `alone` nothing that they depend on.
+        """A new environment with these requirements; of those in `alone` nothing that they depend on,
+        and what of `besides` there is.
 
         Raises CannotBeInstalled, with the last line of what the installer said.
         """
@@ -93,6 +94,9 @@ class Installer:
             if alone:
                 _called([*install, *options, "--no-deps", *alone], variables)
                 stub_missing_libraries(place)
+            for each in besides:
+                with suppress(CannotBeInstalled):
+                    _called([*install, *options, each], variables)
             version, packages = json.loads(_called([str(python), "-I", "-c", _LISTED]))
             yield Installed(python, version, packages)
 

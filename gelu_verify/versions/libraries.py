@@ -50,7 +50,8 @@ class Way:
 
 @dataclass(frozen=True)
 class WatchedLibrary:
-    """`alone`: it is installed without what it depends on, of which `requirements` are all that is needed."""
+    """`alone`: it is installed without what it depends on, of which `requirements` are all that is needed; `besides`:
+    what is installed where that is possible: there was no ml_dtypes, which bfloat16 needs, before 2023."""
 
     family: str
     distribution: str
@@ -59,6 +60,7 @@ class WatchedLibrary:
     requirement: str = "{distribution}=={version}"
     requirements: tuple[str, ...] = ()
     alone: bool = False
+    besides: tuple[str, ...] = ()
     compiles_per_length: bool = False
 
     def to_install(self, version: str) -> tuple[list[str], list[str]]:
@@ -141,7 +143,7 @@ LIBRARIES = {
             "tensorflow", "tensorflow-cpu", _expressed("tensorflow", tensorflow_.paths), compiles_per_length=True
         ),
         WatchedLibrary("openvino", "openvino", _models_of_openvino),
-        WatchedLibrary("numpy", "numpy", _expressed("numpy", numpy_.paths), requirements=("ml_dtypes",)),
+        WatchedLibrary("numpy", "numpy", _expressed("numpy", numpy_.paths), besides=("ml_dtypes",)),
         WatchedLibrary("scipy", "scipy", _expressed("scipy", scipy_.paths)),
         WatchedLibrary("mlx", "mlx", _expressed("mlx", mlx_.paths), requirement="mlx[cpu]=={version}"),
         WatchedLibrary("paddle", "paddlepaddle", _expressed("paddle", paddle_.paths), requirements=("setuptools",)),

@@ -26,12 +26,13 @@ _JSON = "application/vnd.pypi.simple.v1+json"  # PEP 691
 
 @dataclass(frozen=True)
 class Release:
-    """One release. `released`: the day and second of its first file, as the index says it; empty where it does not.
-    `missing`: why it cannot be installed here."""
+    """One release. `released`: the day and second of its first file, as the index says it, `complete`: of its last one
+    that can be installed here; empty where it does not. `missing`: why it cannot be installed here."""
 
     version: str
     released: str = ""
     missing: str = ""
+    complete: str = ""
 
     @property
     def day(self) -> str:
@@ -67,12 +68,11 @@ def of_folder(distribution: str, folder: Path, python: Sequence[int] = sys.versi
 def _releases(files: Files, python: Sequence[int]) -> list[Release]:
     found: dict[Any, Release] = {}
     for version, released, missing in _described(files, python):
-        before = found.get(Version(version))
-        if before is None:
-            found[Version(version)] = Release(version, released, missing)
-            continue
+        complete = "" if missing else released
+        before = found.setdefault(Version(version), Release(version, released, missing, complete))
         first = min(filter(None, (before.released, released)), default="")
-        found[Version(version)] = replace(before, released=first, missing=before.missing and missing)
+        last = max(before.complete, complete)
+        found[Version(version)] = replace(before, released=first, missing=before.missing and missing, complete=last)
     return [found[version] for version in sorted(found) if not version.is_prerelease]
 
 

@@ -56,7 +56,7 @@ def of_library(name: str, installer: Installer) -> ReleaseSource:
     @contextmanager
     def install(release: Release) -> Iterator[Installed]:
         requirements, alone = library.to_install(release.version)
-        with installer.environment(requirements, release.released, alone) as installed:
+        with installer.environment(requirements, release.complete, alone, library.besides) as installed:
             _check(installed, library.distribution, release.version)
             yield installed
 
@@ -73,7 +73,7 @@ def of_package(
 
     @contextmanager
     def install(release: Release) -> Iterator[Installed]:
-        with installer.environment([f"{name}=={release.version}"], release.released) as installed:
+        with installer.environment([f"{name}=={release.version}"], release.complete) as installed:
             _check(installed, name, release.version)
             yield installed
 

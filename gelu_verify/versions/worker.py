@@ -341,6 +341,8 @@ class Litert(Arrays):
         return run
 
     def written(self, model, dtype, size):
+        if "ai_edge_litert.schema_py_generated" not in sys.modules:
+            raise TypeError("it has no schema_py_generated, by which models are written")
         schema, flatbuffers = sys.modules["ai_edge_litert.schema_py_generated"], sys.modules["flatbuffers"]
         code = schema.OperatorCodeT()
         code.builtinCode = getattr(schema.BuiltinOperator, model["operator"])

@@ -41,7 +41,7 @@ class Unpacking:
         self.find_links, self.python_version, self.made = find_links, sys.version_info[:3], 0
 
     @contextmanager
-    def environment(self, requirements, released="", alone=()):
+    def environment(self, requirements, released="", alone=(), besides=()):
         self.made += 1
         (requirement,) = requirements
         name, _, version = requirement.partition("==")

@@ -58,6 +58,8 @@ def test_why_a_release_cannot_be_installed(monkeypatch):
         "7": "withdrawn",
     }
     assert found["5"].day == "2024-03-01"
+    assert found["5"].complete[:10] == "2024-03-01"
+    assert found["1"].complete == ""
 
 
 def test_a_wheel_for_another_python_is_found_for_that(monkeypatch):
