@@ -161,10 +161,10 @@ def _source(
     wanted = [get_function(function).name for function in functions]
     installer = Installer(python, find_links)
     if _is_checkout(library):
-        what = (targets, wanted or ["gelu"], dtypes or ("float32",), array)
+        what = (targets, wanted, dtypes or ("float32",), array)
         return of_checkout(Path(library), *what, installer, first, last)
     if library not in LIBRARIES or any(":" in target for target in targets):
-        return of_package(library, targets, wanted or ["gelu"], dtypes or ("float32",), array, installer)
+        return of_package(library, targets, wanted, dtypes or ("float32",), array, installer)
     source = of_library(library, installer)
 
     def is_meant(way: Way) -> bool:

@@ -22,6 +22,7 @@ from ..targets.frameworks import (
     tensorflow_,
     torch_,
 )
+from ..targets.kinds.base import claimed_by
 from ..targets.library_target import Path
 
 
@@ -56,7 +57,6 @@ class WatchedLibrary:
     family: str
     distribution: str
     ways: Callable[[], Iterator[Way]]
-    adapter: str = ""
     requirement: str = "{distribution}=={version}"
     requirements: tuple[str, ...] = ()
     alone: bool = False
@@ -159,7 +159,9 @@ def get_library(name: str) -> WatchedLibrary:
     return LIBRARIES[name]
 
 
-def ways_of_package(target: str, function: str, dtypes: Sequence[str]) -> Iterator[Way]:
-    """A function of somebody's own package, `module:function`."""
-    for dtype in dtypes:
-        yield Way(target, function, dtype, "", "", {"expression": target})
+def ways_of_package(target: str, functions: Sequence[str], dtypes: Sequence[str]) -> Iterator[Way]:
+    """What somebody names, `module:function` or a file; without `functions` as what its name says, else as gelu."""
+    claimed = claimed_by(target.rpartition(":")[2].rpartition(".")[2])[0] or "gelu"
+    for function in functions or (claimed,):
+        for dtype in dtypes:
+            yield Way(target, function, dtype, "", "", {"expression": target})

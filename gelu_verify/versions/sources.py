@@ -61,7 +61,7 @@ def of_library(name: str, installer: Installer) -> ReleaseSource:
             yield installed
 
     measurer = ReleaseMeasurer(
-        name, library.adapter or name, install, list(library.ways()), compiles_per_length=library.compiles_per_length
+        name, name, install, list(library.ways()), compiles_per_length=library.compiles_per_length
     )
     return ReleaseSource(name, _releases(library.distribution, installer), measurer)
 
@@ -128,7 +128,7 @@ def _of_package(
         watched = ", ".join(sorted(LIBRARIES))
         raise UsageError(f"say which function of {name} to call: --target module:function (known without: {watched})")
     adapter = "package-torch" if array == "torch" else "package"
-    ways = [way for target in targets for way in ways_of_package(target, functions[0], dtypes)]
+    ways = [way for target in targets for way in ways_of_package(target, functions, dtypes)]
     return ReleaseMeasurer(name, adapter, install, ways)
 
 
@@ -145,10 +145,7 @@ class _Files:
         self.known: dict[str, KeptOutput] = {}
         self.levels: Sequence[str] = ("",)
         self.ways: Sequence[Way] = [
-            Way(target, function, dtype, "", "", {})
-            for target in self.targets
-            for function in self.functions
-            for dtype in self.dtypes
+            way for target in self.targets for way in ways_of_package(target, self.functions, self.dtypes)
         ]
 
     def measured(self, release: Release) -> MeasuredRelease:

@@ -11,6 +11,7 @@ from wheels import BROKEN, CRASHES, RIGHT, WRONG, Unpacking, wheel_of
 from gelu_verify.versions.bisect import UNMEASURED, first_change
 from gelu_verify.versions.changes import changes_between, steps, unchanged_since, upgrade
 from gelu_verify.versions.environments import Installer
+from gelu_verify.versions.libraries import ways_of_package
 from gelu_verify.versions.measuring import ReleaseMeasurer
 from gelu_verify.versions.sources import of_package
 from gelu_verify.versions.store import keep, read_history
@@ -148,3 +149,16 @@ def test_an_environment_of_a_process_that_was_killed_is_removed(tmp_path, monkey
         assert installed.python.exists()
         assert "numpy" in installed.packages
     assert not [*tmp_path.glob("*/releases/*")]
+
+
+@pytest.mark.parametrize(
+    ("target", "functions", "expected"),
+    [
+        ("m:gelu_tanh", (), ["gelu_tanh"]),
+        ("m:silu_f32", (), ["silu"]),
+        ("m:mine", (), ["gelu"]),
+        ("src/k.c:silu", ("gelu", "silu"), ["gelu", "silu"]),
+    ],
+)
+def test_a_target_is_judged_as_what_it_says_or_as_all_that_is_asked(target, functions, expected):
+    assert [way.function for way in ways_of_package(target, functions, ["float32"])] == expected
