@@ -21,7 +21,8 @@ from gelu_verify.stochastic.request import TAKEN, MapRequest
 TAKING = ("run", "ask", "search", "attribute", "compare", "init")
 OTHERS = {
     "stochastic": "a random function is called otherwise, as its own arguments say",
-    **dict.fromkeys(("trend", "gate", "budget"), "--target is of stored runs, or of rows"),
+    **dict.fromkeys(("trend", "gate", "budget", "upgrade"), "--target is of stored runs, or of rows"),
+    "versions": "--target is of a library's own paths, or a function in an environment that has nothing of ours",
 }
 SLEEPING = """
 import time

@@ -102,7 +102,7 @@ def test_remote_look_ups_equal_local_ones(server):
 def test_the_page_links_to_the_documentation(options, link):
     with serving(*options) as found, urlopen(found.url, timeout=10) as response:
         page = response.read()
-    assert b'<span id="version"></span>' + link + b"</p></footer>" in page
+    assert b"Releases of libraries</a>" + link + b"</p></footer>" in page
 
 
 @pytest.mark.parametrize(
