@@ -303,8 +303,7 @@ def _bisected(source: ReleaseSource, releases: Sequence[Release], x: str | None)
         if release.missing:
             return f"{UNMEASURED}{release.missing}"
         if bits is not None:
-            found = source.measurer.output(release, way, level, bits)
-            text = found if found.startswith("0x") else f"{UNMEASURED}{found}"
+            text = source.measurer.output(release, way, level, bits)
         else:
             measured = source.measurer.measured(release)
             given = measured.results.get(way.key, {})

@@ -16,6 +16,7 @@ from ..errors import TargetFailure
 from ..formats import get_format, ordinals
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import make_plan
+from ..inputs.special import POSITIONS
 from ..interrupts import interrupted
 from ..isa import at_level, level_of_machine, split_level
 from ..machine import machine
@@ -23,6 +24,7 @@ from ..measure.next_buckets import core_buckets
 from ..measure.request import Request
 from ..measure.run import measure_one
 from ..targets import switches_of
+from .bisect import UNMEASURED
 from .environments import CannotBeInstalled, Installed
 from .libraries import Way
 from .releases import Release
@@ -85,17 +87,20 @@ class ReleaseMeasurer:
             return failed(release, str(error))
 
     def output(self, release: Release, way: Way, level: str, x_bits: int) -> str:
-        """What a path gives for one input, in bits; or why it gives nothing."""
+        """What a path gives for one input, in bits: in one call with that many of it, as the place may decide; UNMEASURED and
+        the reason where it gives nothing."""
         if release.missing:
-            return release.missing
-        x = np.array([x_bits], get_format(way.dtype).uint)
+            return f"{UNMEASURED}{release.missing}"
+        fmt = get_format(way.dtype)
+        x = np.full(POSITIONS, x_bits, fmt.uint)
         y = np.empty_like(x)
         try:
             with self.install(release) as installed, self._process(installed, level) as process:
                 process.ask({**way.opening, "dtype": way.dtype}, x, y)
         except (CannotBeInstalled, TargetFailure) as error:
-            return str(error)
-        return get_format(way.dtype).bits_text(int(y[0]))
+            return f"{UNMEASURED}{error}"
+        bits = [int(each) for each in np.unique(y)]
+        return " or ".join(dict.fromkeys("NaN" if fmt.is_nan(each) else fmt.bits_text(each) for each in bits))
 
     @contextmanager
     def _process(self, installed: Installed, level: str) -> Iterator[WorkerProcess]:

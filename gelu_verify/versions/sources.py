@@ -18,6 +18,7 @@ from ..errors import GeluVerifyError, UsageError
 from ..records.result import Record
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
+from .bisect import UNMEASURED
 from .commits import commit_of, commits
 from .environments import CannotBeInstalled, Installed, Installer
 from .libraries import LIBRARIES, Way, get_library, ways_of_package
@@ -173,9 +174,9 @@ class _Files:
             try:
                 run = self._run(release, [way.target], ["--bits", hex(x_bits)], Path(folder) / "run")
             except GeluVerifyError as error:
-                return str(error)
+                return f"{UNMEASURED}{error}"
             (record,) = run.results
-            return record.failure or (record.witness.got_bits if record.witness else "no output")
+            return record.witness.got_bits if record.witness else f"{UNMEASURED}{record.failure or 'no output'}"
 
     def _run(self, release: Release, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
         revision = self.repository.revision(commit_of(release.version))
