@@ -87,8 +87,8 @@ class ReleaseMeasurer:
             return failed(release, str(error))
 
     def output(self, release: Release, way: Way, level: str, x_bits: int) -> str:
-        """What a path gives for one input, in bits, at any of many places of a call, as the place may decide; UNMEASURED
-        and the reason where it gives nothing."""
+        """What a path gives for one input, in bits, at any of many places of a call, as the place may decide;
+        UNMEASURED and the reason where it gives nothing."""
         if release.missing:
             return f"{UNMEASURED}{release.missing}"
         fmt = get_format(way.dtype)
