@@ -9,6 +9,7 @@ from ..formats import get_format
 from ..records.parts import Witness
 from ..records.result import Record
 from ..targets import program_of
+from ..versions.since import since
 from . import text
 
 Row = Mapping[str, Any]
@@ -33,6 +34,10 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
             yield f"✗ {finding['check']}: {finding['detail'] or 'failed'}"
             if finding["x_bits"]:
                 yield "  " + "   ".join(_value(row["dtype"], name, finding) for name in ("x", "got", "want"))
+        defects = [finding["check"] for finding in findings if finding["severity"] == "defect"]
+        named = {name: row[name] for name in ("family", "version", "target", "function", "dtype", "grade")}
+        if said := since(**named, defects=defects):
+            yield said
     if row["ask"]:
         yield f"ask again: {row['ask']}"
     yield f"repeat: {row['repeat']}"

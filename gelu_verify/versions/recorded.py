@@ -23,8 +23,8 @@ def history_of(library: str) -> History:
 
     Raises UsageError where there is none.
     """
-    committed = _read(default_root(), library)
-    own = read_history(HERE, library) if (HERE / library).is_dir() else None
+    committed = _read(default_root(), library, _stamp(default_root(), library))
+    own = _read(HERE.absolute(), library, _stamp(HERE, library)) if (HERE / library).is_dir() else None
     releases = {each.version: each for history in (committed, own) if history for each in history.releases}
     if not releases:
         known = sorted({*libraries_in(default_root()), *libraries_in(HERE)})
@@ -33,9 +33,15 @@ def history_of(library: str) -> History:
     return History(library, tuple(sorted(releases.values(), key=lambda each: key_of(each.version))), outputs)
 
 
-@lru_cache(maxsize=2)
-def _read(root: Path, library: str) -> History:
+@lru_cache(maxsize=16)
+def _read(root: Path, library: str, stamp: int) -> History:
     return read_history(root, library)
+
+
+def _stamp(root: Path, library: str) -> int:
+    """Another number after anything was kept."""
+    files = (root / library).glob("*.json")
+    return max((file.stat().st_mtime_ns for file in files), default=0)
 
 
 def release_of(history: History, asked: str | None, is_old: bool) -> MeasuredRelease:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..isa import level_of_machine, split_level
 from ..machine import machine
@@ -17,32 +18,34 @@ Since = Callable[[History, str, str, MeasuredRelease], MeasuredRelease | None]
 
 
 def since_when(record: Record) -> str:
-    """In a sentence or two; empty where the release of the result is not on record."""
-    family = record.family
+    """In a sentence or two; empty where the release of the result is not on record, or gave something else there."""
+    defects = [name for name, each in record.findings.items() if each.severity == "defect"]
+    failed = [name for name in defects if name in record.failed_checks]
+    return since(record.family, record.version, record.target, record.function, record.dtype, record.grade, failed)
+
+
+def since(
+    family: str, version: str, target: str, function: str, dtype: str, grade: str | None, defects: Sequence[str]
+) -> str:
+    """As `since_when`; `defects`: checks that failed, of the first of which is told since when it does."""
     if family not in LIBRARIES or family not in libraries_in(default_root()):
         return ""
     history = history_of(family)
-    release = history.release(record.version.partition("+")[0])
-    target, level = split_level(record.target)
-    key = f"{target}/{record.function}/{record.dtype}"
+    release = history.release(version.partition("+")[0])
+    name, level = split_level(target)
+    key = f"{name}/{function}/{dtype}"
     if release is None or release.failure or key not in release.results:
         return ""
     found = level or _level(history, release, key)
-    if found not in release.results[key]:
+    output = history.output(release, key, found)
+    if output is None or output.record.grade != grade:
         return ""
     parts = [_since("It gives these outputs", history, key, found, release, unchanged_since)]
-    checks = [
-        name for name, each in record.findings.items() if each.severity == "defect" and name in record.failed_checks
-    ]
-    for check in checks[:1]:
-
-        def failing(
-            history: History, key: str, level: str, release: MeasuredRelease, check: str = check
-        ) -> MeasuredRelease | None:
-            return failing_since(history, key, level, release, check)
-
-        if failing(history, key, found, release):
-            parts.append(_since(f"Check {check} fails", history, key, found, release, failing))
+    for check in [each for each in defects if each in output.record.checks][:1]:
+        failing = partial(failing_since, check=check)
+        told = _since(f"Check {check} fails", history, key, found, release, failing)
+        is_same = told.partition(" fails ")[2] == parts[0].partition(" outputs ")[2]
+        parts.append(f"Check {check} fails since then, too." if is_same else told)
     return " ".join(parts)
 
 

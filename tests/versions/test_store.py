@@ -194,6 +194,8 @@ def test_since_when(on_record, outputs):
         "It gives these outputs since numpy 3.0 (2024-03-01); 2.0, the release before it on record, was "
     )
     assert said("2.5") == said("7.7") == ""
+    other = replace(outputs[0].record, version="2.0", target="numpy.silu@avx2", grade="broken")
+    assert since.since_when(other) == ""  # here it gives something else
     assert since.since_when(replace(outputs[0].record, family="kernels")) == ""
     history = recorded.history_of("numpy")
     assert last_before(history, KEY, "avx2", history.release("3.0")).version == "2.0"
