@@ -114,7 +114,7 @@ FUNCTIONS: tuple[Forward, ...] = (
 
 def _compiled(jax: ModuleType, name: str, function: str, form: str, expression: str) -> Path:
     """What XLA makes of an expression as a whole."""
-    compute = jax.jit(evaluating(expression, names(jax)))
+    compute = jax.jit(evaluating(expression, {"jax": jax}))
     return Path(f"{name}-jit", function, form, compute, note=JIT, expression=f"jax.jit(lambda x: {expression})(x)")
 
 
