@@ -61,7 +61,7 @@ def _since(what: str, history: History, key: str, level: str, release: MeasuredR
     before = last_before(history, key, level, first)
     name = f"{history.library} {first.version}{f' ({first.released})' if first.released else ''}"
     if before is None:
-        return f"{what} in every release on record, from {name} on."
+        return f"{what} in every release on record that has it, from {name} on."
     output = history.output(before, key, level)
     assert output is not None
     return f"{what} since {name}; {before.version}, the release before it on record, was {claim_text(output.record)}."
