@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import MissingMeasurement, UsageError
+from ..versions import HERE
 from .forms import show, takes_form
 from .options import Whole
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
@@ -22,13 +24,14 @@ from .terminal import SCREEN
 if TYPE_CHECKING:
     from ..show.terminal import Line
     from ..versions.bisect import FirstChange
+    from ..versions.changes import ReleaseStep
     from ..versions.libraries import Way
     from ..versions.releases import Release
     from ..versions.sources import ReleaseSource
-    from ..versions.store import History, MeasuredRelease
+    from ..versions.store import History
 
-OWN = Path("reports/versions")
 ALL = "all"  # libraries that are known
+_SHOWN = 6  # changes of a release
 
 
 @click.command()
@@ -52,7 +55,7 @@ ALL = "all"  # libraries that are known
 @click.option("-x", "--input", "x", metavar="X", help="With --bisect: its value at X, a number or bits.")
 @click.option("--workers", type=Whole(1, 64), default=1, show_default=True, help="Releases at a time.")
 @click.option("--again", is_flag=True, help="Measure also what was measured before.")
-@click.option("--out", type=click.Path(path_type=Path), default=OWN, show_default=True, metavar="DIR",
+@click.option("--out", type=click.Path(path_type=Path), default=Path(HERE), show_default=True, metavar="DIR",
               help="Where what is measured is kept.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def versions(
@@ -71,12 +74,12 @@ def versions(
     from ..versions.libraries import LIBRARIES
 
     several = sorted(LIBRARIES) if library == ALL else []
-    if several and (targets or find_links or bisect):
-        raise UsageError(f"{ALL} takes no --target, --find-links or --bisect: name one library")
+    if several and (first or last or targets or find_links or bisect or as_json):
+        raise UsageError(f"{ALL} takes no --from, --to, --target, --find-links, --bisect or --json: name one library")
     for name in several or [library]:
         source = _source(name, targets, functions, dtypes, array, find_links, python, first, last)
         source.measurer.levels = _levels(name, levels, several)
-        releases = _releases(name, source, None if several else first, None if several else last, most, newer, out)
+        releases = _releases(name, source, first, last, most, newer, out)
         if bisect:
             _print_bisection(source, releases, x, as_json)
             return
@@ -105,6 +108,7 @@ def _releases(
 
 def _measure(source: ReleaseSource, releases: Sequence[Release], workers: int, again: bool, out: Path) -> None:
     """Those that were not measured before; each is kept as soon as it is there."""
+    from ..report.versions_text import counted
     from ..versions.measuring import own_level
     from ..versions.store import keep, read_history
 
@@ -122,7 +126,7 @@ def _measure(source: ReleaseSource, releases: Sequence[Release], workers: int, a
             number += 1
             digests = {digest for of in found.results.values() for digest in of.values()}
             keep(out, source.name, found, [known[digest] for digest in digests])
-            text = found.failure or _results(sum(map(len, found.results.values())))
+            text = found.failure or counted(sum(map(len, found.results.values())), "result")
             say(f"{number}/{len(todo)} {source.name} {release.version}: {text}", err=True)
 
     with stdout_for_results(), ThreadPoolExecutor(workers) as pool:
@@ -208,65 +212,42 @@ def _levels(name: str, asked: tuple[str, ...], several: Sequence[str]) -> Sequen
 
 
 def _print_history(history: History, as_json: bool) -> None:
-    from ..versions.changes import steps
-
-    found = steps(history)
     if as_json:
         from ..records.serialize import to_json
+        from ..versions.timeline import timeline
 
-        releases = [
-            {
-                "version": each.release.version, "released": each.release.released or None,
-                "failure": each.release.failure or None,
-                "changes": [
-                    {**to_json(change.found), "level": change.level, "intervals": list(change.intervals)}
-                    for change in each.changed
-                ],
-            }
-            for each in found
-        ]  # fmt: skip
-        click.echo(json.dumps({"library": history.library, "releases": releases}, indent=1, allow_nan=False))
-        return
-    from ..show.terminal import write
+        click.echo(json.dumps(to_json(timeline(history)), indent=1, allow_nan=False))
+    else:
+        from ..show.terminal import write
+        from ..versions.changes import steps
 
-    write([line for step in found for line in _step_lines(step)], sys.stdout)
-    failed = [each for each in history.releases if each.failure]
-    if len(failed) == len(history.releases):
+        width = shutil.get_terminal_size().columns
+        write([line for step in steps(history) for line in _step_lines(step, width)], sys.stdout)
+    if all(each.failure for each in history.releases):
         raise MissingMeasurement(f"no release of {history.library} could be measured")
 
 
-def _step_lines(step: Any) -> Iterator[Line]:
-    """A release, and what changed at it, the worst first; formulas are counted."""
-    import shutil
-
+def _step_lines(step: ReleaseStep, width: int) -> Iterator[Line]:
+    """A release, and the first of what changed at it."""
     from ..report.comparison_text import WORDS, title
+    from ..report.versions_text import counted, dated
     from ..show.terminal import labelled
 
-    width = shutil.get_terminal_size().columns
-    release: MeasuredRelease = step.release
-    name = f"{release.version}{f' ({release.released})' if release.released else ''}"
+    release, changed = step.release, step.changed
     if release.failure:
-        yield from labelled(name, "dim", release.failure, width)
+        yield from labelled(dated(release), "dim", release.failure, width)
         return
-    if step.before is None:
-        yield from labelled(name, "bold", _results(sum(map(len, release.results.values()))), width)
-        return
-    changed = step.changed
+    count = counted(sum(map(len, release.results.values())), "result")
     same = len(step.changes) - len(changed)
-    text = f"{len(changed)} changed, {same} the same" if changed else f"{_results(same)}, the same bit for bit"
-    yield from labelled(name, "bold" if changed else "dim", text, width)
+    text = count if step.before is None else f"{counted(same, 'result')}, the same bit for bit"
+    if changed:
+        text = f"{len(changed)} changed, {same} the same"
+    yield from labelled(dated(release), "bold" if changed or step.before is None else "dim", text, width)
     for each in changed[:_SHOWN]:
         found = replace(each.found, target=f"{each.found.target} ({each.level})")
         yield from labelled(f"  {WORDS[each.verdict]}", "", title(found), width)
     if len(changed) > _SHOWN:
         yield [(f"  and {len(changed) - _SHOWN} more (gelu-verify upgrade; --json)", "dim")]
-
-
-_SHOWN = 6
-
-
-def _results(count: int) -> str:
-    return f"{count} result{'' if count == 1 else 's'}"
 
 
 def _print_bisection(source: ReleaseSource, releases: Sequence[Release], x: str | None, as_json: bool) -> None:

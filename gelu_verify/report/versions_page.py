@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..buckets.bins import HIGHEST, layout
+from ..compare.runs import ORDER
 from ..show.chart import MINUS, STYLE, Axis, Chart, Curve, octaves, path_data, svg
 from ..show.document import Block, Details, Text, TextTable
 from ..show.html import read
@@ -28,7 +29,6 @@ from .versions_text import (
     LIBRARIES_HEAD,
     LIBRARIES_NOTE,
     MARKS,
-    TOLD,
     appeared_text,
     by_release,
     change_items,
@@ -133,7 +133,7 @@ def _render(name: str, **content: Any) -> str:
 
 def _changes(title: str, members: Sequence[TimelineChange], states: Mapping[str, TimelineState]) -> ReleaseChanges:
     own = [each for each in members if each.own]
-    told = sorted((each for each in members if each.verdict != "appeared"), key=lambda each: TOLD.index(each.verdict))
+    told = sorted((each for each in members if each.verdict != "appeared"), key=lambda each: ORDER.index(each.verdict))
     return ReleaseChanges(
         version=members[0].version,
         title=f"{title}: {tally(own)}" if own else f"{title}: formulas alone",

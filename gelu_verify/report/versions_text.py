@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ..compare.runs import ORDER
 from ..judge.changes import Verdict
 from ..records.claims import error_text, grade_text, range_text
 from ..show.document import Block, Definitions, Heading, Inline, Items, Marked, Section, Text, TextTable, listed
 from ..versions.overview import Libraries
+from ..versions.store import MeasuredRelease
 from ..versions.timeline import Timeline, TimelineChange, TimelineRelease, TimelineSeries, TimelineState
 from .comparison_text import witness_text
 from .text import NONE, ulp_text, value_text
@@ -19,12 +21,12 @@ MARKS: dict[Verdict, tuple[str, str]] = {  # a sign that needs no colour, and wh
     "changed": ("≠", "other bits, no better and no worse"), "unknown": ("?", "other bits, and it cannot be judged"),
     "appeared": ("+", "can be called again"),
 }  # fmt: skip
-TOLD: tuple[Verdict, ...] = ("worse", "mixed", "vanished", "unknown", "better", "changed", "appeared")  # in this order
 METHOD = (
     "Each release was installed in an environment of its own, with what was current on the day of its release, and its "
     "functions were called on the same inputs. float16 and bfloat16: every input. float32: a sample and, of the "
-    "library's own calls, the digest of every output for 1/16 <= |x| < 16. float64: a sample. An error of a sample is "
-    "a lower bound (>=)."
+    "library's own calls, the digest of every output for 1/16 <= |x| < 16, of which all are judged for gelu, silu and "
+    "their derivatives, 16.8 million for other functions. float64: a sample. An error of a sample is a lower bound "
+    "(>=)."
 )
 SAME = (
     "Two releases give the same where every output that was compared has the same bits, but for those of NaN; outputs "
@@ -65,7 +67,7 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def dated(release: TimelineRelease) -> str:
+def dated(release: TimelineRelease | MeasuredRelease) -> str:
     """ "2.0.0 (2023-03-15)"."""
     return f"{release.version} ({release.released})" if release.released else release.version
 
@@ -174,7 +176,7 @@ def tally(changes: Sequence[TimelineChange]) -> str:
     """ "3 better, 1 worse, 4 with other bits"."""
     words: dict[Verdict, str] = {"changed": "with other bits", "mixed": "better and worse", "unknown": "not judged"}
     counts = Counter(each.verdict for each in changes)
-    return ", ".join(f"{counts[name]} {words.get(name, name)}" for name in TOLD if counts[name])
+    return ", ".join(f"{counts[name]} {words.get(name, name)}" for name in ORDER if counts[name])
 
 
 def appeared_text(changes: Sequence[TimelineChange]) -> str:

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # of a result, in its bucket file too
 OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
-RANK = (
-    "max_error_rank"  # in place of WITNESS[1:]: floats from the correctly rounded value of max_error_x up to the output
-)
+RANK = "max_error_rank"  # for WITNESS[1:]: floats from the correctly rounded value of max_error_x up to the output
 _FACTS = "gelu_verify"  # where that stands
 _ARCHIVE = b"PK"  # how a NumPy archive begins
 _LARGEST = 1 << 20  # bytes of a column of 65,536 rows, with a margin

@@ -14,7 +14,7 @@ from ..judge.changes import Verdict
 from ..judge.rules import RULES
 from ..judge.sides import Change, Sides
 from ..records import grades
-from ..targets.expressions import is_formula
+from .libraries import is_own
 from .store import History, KeptOutput, MeasuredRelease
 
 _NAMED = 4  # intervals in a sentence
@@ -79,13 +79,12 @@ def changes_between(history: History, old: MeasuredRelease, new: MeasuredRelease
 def _order(change: PathChange) -> tuple[int, bool, int, float, str, str]:
     """By verdict; the library's own calls before formulas of somebody's, then by how much changed."""
     records = [output.record for output in (change.old, change.new) if output]
-    is_own = any(record.expression and not is_formula(record.expression) for record in records)
     ranks = [grades.ORDER[record.grade] for record in records if record.grade]
     errors = [max(record.max_ulp or 0.0, 1.0) for record in records]
     times = abs(math.log(errors[-1] / errors[0]))
     return (
         ORDER.index(change.verdict),
-        not is_own,
+        not is_own(records[-1]),
         -abs(ranks[-1] - ranks[0]) if ranks else 0,
         -times,
         change.key,

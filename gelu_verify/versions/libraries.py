@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from ..errors import one_of
 from ..formats import DTYPES
+from ..records.result import Record
 from ..targets.expressions import is_formula
 from ..targets.frameworks import (
     jax_,
@@ -157,6 +159,18 @@ def get_library(name: str) -> WatchedLibrary:
     if name not in LIBRARIES:
         raise one_of("library", name, sorted(LIBRARIES))
     return LIBRARIES[name]
+
+
+@cache
+def ways_of(library: str) -> Mapping[str, Way]:
+    """The ways through a known library by target/function/dtype; none of another."""
+    return {way.key: way for way in LIBRARIES[library].ways()} if library in LIBRARIES else {}
+
+
+def is_own(record: Record) -> bool:
+    """Whether a result is of a library itself, and of no formula that somebody writes with its functions."""
+    way = ways_of(record.family).get(record.key)
+    return way.is_own if way else not is_formula(record.expression or "")
 
 
 def ways_of_package(target: str, functions: Sequence[str], dtypes: Sequence[str]) -> Iterator[Way]:

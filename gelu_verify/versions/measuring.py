@@ -138,7 +138,7 @@ class ReleaseMeasurer:
             failed(release, "" if results else next(iter(absent.values()), "nothing of it can be called")),
             python=installed.version,
             packages=_some(installed.packages),
-            machine={name: str(facts[name]) for name in ("cpu", "libm", "os") if name in facts},
+            machine={name: str(facts[name]) for name in ("cpu", "libm") if name in facts},
             results=results,
             absent=absent,
         )
@@ -172,23 +172,24 @@ def _reason(failure: TargetFailure) -> str:
     return text if len(text) <= REASON else f"{text[:REASON]}..."
 
 
-def _core(way: Way) -> list[int]:
-    """Buckets all of whose outputs are in the digest: of the library itself in float32, 1/16 <= |x| < 16."""
-    return core_buckets(way.function, way.dtype)[:CORE] if way.dtype == "float32" and way.is_own else []
+def _core(way: Way) -> int:
+    """How many buckets, the nearest to 1 in size first, have all their outputs in the digest: of the library itself in
+    float32, 1/16 <= |x| < 16."""
+    return CORE if way.dtype == "float32" and way.is_own else 0
 
 
 def _judged(way: Way) -> int:
     """How many of these are judged whole, too: of functions with a slow truth, fewer."""
-    return len(_core(way)) if way.function.removesuffix("_grad") in FAST else min(len(_core(way)), CORE_OF_SLOW)
+    return min(_core(way), CORE if way.function.removesuffix("_grad") in FAST else CORE_OF_SLOW)
 
 
 @cache
-def _inputs(function: str, dtype: str, core: tuple[int, ...]) -> tuple[Sequence[np.ndarray], Sequence[NamedSpan]]:
+def _inputs(function: str, dtype: str, core: int) -> tuple[Sequence[np.ndarray], Sequence[NamedSpan]]:
     """Bits that are sent, in calls; and spans of ordinals that the worker makes itself, each with its interval."""
     plan = make_plan(PLAN, function, dtype)
     sent = tuple(chunk.x_bits() for chunk in plan.chunks)
     edges, spans = interval_edges(dtype), []
-    buckets = np.array(sorted(core), dtype=np.int64)
+    buckets = np.array(sorted(core_buckets(function, dtype)[:core]), dtype=np.int64)
     place = np.searchsorted(edges, buckets, side="right") - 1
     breaks = np.flatnonzero((np.diff(buckets) != 1) | (np.diff(place) != 0)) + 1
     for part, where in zip(np.split(buckets, breaks), np.split(place, breaks), strict=True):
@@ -200,7 +201,7 @@ def _inputs(function: str, dtype: str, core: tuple[int, ...]) -> tuple[Sequence[
 
 def _digests(target: ReleaseTarget, way: Way) -> dict[str, str]:
     """A digest of the outputs in each interval of x that has inputs."""
-    sent, spans = _inputs(way.function, way.dtype, tuple(_core(way)))
+    sent, spans = _inputs(way.function, way.dtype, _core(way))
     fmt, edges = get_format(way.dtype), interval_edges(way.dtype)
     found = {name: hashlib.sha256() for name in INTERVALS}
     for x_bits in sent:

@@ -11,11 +11,12 @@ from pathlib import Path
 from ..errors import MissingMeasurement, UsageError, one_of
 from ..isa import LEVELS, level_of_machine
 from ..machine import machine
+from . import HERE as KEPT_HERE
 from .libraries import LIBRARIES
 from .releases import key_of
 from .store import History, MeasuredRelease, default_root, libraries_in, read_history
 
-HERE = Path("reports/versions")
+HERE = Path(KEPT_HERE)
 
 
 def history_of(library: str) -> History:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from ..isa import level_of_machine, split_level
 from ..machine import machine
@@ -13,8 +12,6 @@ from .changes import failing_since, last_before, unchanged_since
 from .libraries import LIBRARIES
 from .recorded import history_of, level_of
 from .store import History, MeasuredRelease, default_root, libraries_in
-
-Since = Callable[[History, str, str, MeasuredRelease], MeasuredRelease | None]
 
 
 def since_when(record: Record) -> str:
@@ -40,12 +37,12 @@ def since(
     output = history.output(release, key, found)
     if output is None or output.record.grade != grade:
         return ""
-    parts = [_since("It gives these outputs", history, key, found, release, unchanged_since)]
+    first = unchanged_since(history, key, found, release)
+    parts = [f"It gives these outputs {_from(history, key, found, first)}"]
     for check in [each for each in defects if each in output.record.checks][:1]:
-        failing = partial(failing_since, check=check)
-        told = _since(f"Check {check} fails", history, key, found, release, failing)
-        is_same = told.partition(" fails ")[2] == parts[0].partition(" outputs ")[2]
-        parts.append(f"Check {check} fails since then, too." if is_same else told)
+        failing = failing_since(history, key, found, release, check)
+        since_then = "since then, too." if failing == first else _from(history, key, found, failing)
+        parts.append(f"Check {check} fails {since_then}")
     return " ".join(parts)
 
 
@@ -55,13 +52,13 @@ def _level(history: History, release: MeasuredRelease, key: str) -> str:
     return here if here in release.results[key] else level_of(history, [release], None)
 
 
-def _since(what: str, history: History, key: str, level: str, release: MeasuredRelease, first_of: Since) -> str:
-    first = first_of(history, key, level, release)
+def _from(history: History, key: str, level: str, first: MeasuredRelease | None) -> str:
+    """ "since torch 2.1.2 (2023-12-14); ...": the end of a sentence."""
     assert first is not None
     before = last_before(history, key, level, first)
     name = f"{history.library} {first.version}{f' ({first.released})' if first.released else ''}"
     if before is None:
-        return f"{what} in every release on record that has it, from {name} on."
+        return f"in every release on record that has it, from {name} on."
     output = history.output(before, key, level)
     assert output is not None
-    return f"{what} since {name}; {before.version}, the release before it on record, was {claim_text(output.record)}."
+    return f"since {name}; {before.version}, the release before it on record, was {claim_text(output.record)}."

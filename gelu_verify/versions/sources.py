@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from ..compare.measuring import measured_at
 from ..compare.revisions import Repository
@@ -58,7 +59,7 @@ def of_library(name: str, installer: Installer) -> ReleaseSource:
     def install(release: Release) -> Iterator[Installed]:
         requirements, alone = library.to_install(release.version)
         with installer.environment(requirements, release.complete, alone, library.besides) as installed:
-            _check(installed, library.distribution, release.version)
+            check_installed(installed, library.distribution, release.version)
             yield installed
 
     measurer = ReleaseMeasurer(
@@ -75,7 +76,7 @@ def of_package(
     @contextmanager
     def install(release: Release) -> Iterator[Installed]:
         with installer.environment([f"{name}=={release.version}"], release.complete) as installed:
-            _check(installed, name, release.version)
+            check_installed(installed, name, release.version)
             yield installed
 
     return ReleaseSource(
@@ -107,12 +108,12 @@ def of_checkout(
     return ReleaseSource(name, releases, _of_package(name, install, targets, functions, dtypes, array))
 
 
-def _check(installed: Installed, distribution: str, version: str) -> None:
+def check_installed(installed: Installed, distribution: str, version: str) -> None:
     """CannotBeInstalled where another release is there: what was named is what runs."""
     found = {canonicalize_name(name): each for name, each in installed.packages.items()}
-    there = found.get(canonicalize_name(distribution), "nothing")
-    if there.partition("+")[0] != version:
-        raise CannotBeInstalled(f"{there} was installed in the place of {distribution} {version}")
+    there = found.get(canonicalize_name(distribution))
+    if there is None or Version(Version(there).public) != Version(version):
+        raise CannotBeInstalled(f"{there or 'nothing'} was installed in the place of {distribution} {version}")
 
 
 def _releases(distribution: str, installer: Installer) -> list[Release]:

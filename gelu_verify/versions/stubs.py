@@ -69,7 +69,10 @@ def _compile(library: Path, source: str, version: str) -> None:
     if compiler is None:
         raise MissingMeasurement("a C compiler is needed for stand-ins of the CUDA libraries that this wheel needs")
     words = [compiler, "-O0", "-w", "-shared", "-fPIC", *options, f"-Wl,-soname,{library.name}", "-x", "c", "-"]
-    subprocess.run([*words, "-o", str(library)], input=f"static long block[64];\n{source}", text=True, check=True)
+    text = f"static long block[64];\n{source}"
+    done = subprocess.run([*words, "-o", str(library)], input=text, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise MissingMeasurement(f"a stand-in of {library.name} does not compile: {done.stderr.strip()[:200]}")
 
 
 def _output(program: str, option: str, file: Path) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from typing import Annotated
 
@@ -16,9 +15,8 @@ from ..records.claims import error_text, grade_title
 from ..records.fields import Line, Matching, Name, Positive, Ulp, about
 from ..records.parts import AccurateRange, Bound, FunctionName, Point, Witness
 from ..records.result import CheckName, DtypeName, Grade, Record
-from ..targets.expressions import is_formula
 from .changes import PathChange, ReleaseStep, steps
-from .libraries import LIBRARIES, Way
+from .libraries import LIBRARIES, Way, is_own, ways_of
 from .store import History, KeptOutput, MeasuredRelease
 
 Day = Annotated[str, Matching(r"\d{4}-\d{2}-\d{2}", "a day")]
@@ -147,7 +145,7 @@ class Timeline:
 
 def timeline(history: History) -> Timeline:
     """Of everything that was measured of a library."""
-    library, ways = LIBRARIES.get(history.library), _ways(history.library)
+    library, ways = LIBRARIES.get(history.library), ways_of(history.library)
     found = [_release(each) for each in history.releases]
     taken = steps(history)
     verdicts = {(step.release.version, each.key, each.level): each.verdict for step in taken for each in step.changes}
@@ -161,11 +159,6 @@ def timeline(history: History) -> Timeline:
         library=history.library, distribution=distribution, releases=tuple(found), series=tuple(series),
         changes=tuple(changes),
     )  # fmt: skip
-
-
-@cache
-def _ways(library: str) -> dict[str, Way]:
-    return {each.key: each for each in LIBRARIES[library].ways()} if library in LIBRARIES else {}
 
 
 def _digests(taken: Iterable[ReleaseStep]) -> dict[str, str]:
@@ -203,12 +196,12 @@ def _lanes(
     alike: dict[tuple[str, ...], list[str]] = {}
     for level, found in outputs.items():
         alike.setdefault(tuple(_digest(output, digests) or "" for _, output in found), []).append(level)
-    target, function, dtype = key.split("/")
+    target, function, dtype = key.rsplit("/", 2)
     for levels in alike.values():
         found = outputs[levels[0]]
         record = next(output.record for _, output in found if output)
         yield TimelineSeries(
-            target=target, function=function, dtype=dtype, call=_call(way, record), own=_is_own(way, record),
+            target=target, function=function, dtype=dtype, call=_call(way, record), own=is_own(record),
             levels=tuple(levels), states=tuple(_states(found, key, levels[0], verdicts, digests)),
             absent={
                 each.version: each.absent.get(key) or each.absent.get(at_level(key, levels[0]), "")
@@ -230,10 +223,6 @@ def _call(way: Way | None, record: Record) -> str:
     if not text and opened.startswith("gradient(lambda x: "):
         return f"gradient of {opened.removeprefix('gradient(lambda x: ').removesuffix(')(x)')}"
     return text or record.target
-
-
-def _is_own(way: Way | None, record: Record) -> bool:
-    return way.is_own if way else not is_formula(record.expression or "")
 
 
 def _states(
@@ -296,10 +285,10 @@ def _change(
     way = ways.get(first.key)
     at_all = {*step.release.results.get(first.key, {}), *step.before.results.get(first.key, {})}
     levels = tuple(sorted((each.level for each in members), key=level_place))
-    target, function, dtype = first.key.split("/")
+    target, function, dtype = first.key.rsplit("/", 2)
     return TimelineChange(
         version=step.release.version, released=step.release.released or None, before=step.before.version,
-        target=target, function=function, dtype=dtype, own=_is_own(way, output.record),
+        target=target, function=function, dtype=dtype, own=is_own(output.record),
         levels=() if at_all == {*levels} else levels, verdict=first.verdict,
         sentence=f"{_call(way, output.record)} {dtype} {_what(first)}",
         is_slight=first.is_slight, changes=first.changes, intervals=first.intervals,

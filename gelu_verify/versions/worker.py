@@ -40,7 +40,6 @@ class Arrays:
     modules = ("numpy",)
 
     def __init__(self):
-        self.names = {}
         for module in self.modules:
             try:
                 importlib.import_module(module)
@@ -53,9 +52,6 @@ class Arrays:
             if module in sys.modules
         }
         self.names["gradient"] = self.gradient
-
-    def version(self):
-        return getattr(self.names[self.modules[0].partition(".")[0]], "__version__", "")
 
     def enter(self, dtype):
         """Before anything in a dtype."""
@@ -187,9 +183,6 @@ class Mlx(Arrays):
         self.core = self.names["mlx"].core
         self.core.set_default_device(self.core.cpu)
 
-    def version(self):
-        return getattr(self.core, "__version__", "")
-
     def array(self, dtype, bits):
         return self.core.array(bits).view(getattr(self.core, dtype))
 
@@ -265,9 +258,6 @@ class Openvino(Arrays):
             except ImportError:
                 continue
 
-    def version(self):
-        return self.ov.get_version()
-
     def array(self, dtype, bits):
         return bits
 
@@ -307,9 +297,6 @@ class Litert(Arrays):
     """A model of one operator, written anew for every length."""
 
     modules = ("ai_edge_litert.interpreter", "ai_edge_litert.schema_py_generated", "flatbuffers")
-
-    def version(self):
-        return ""
 
     def bits(self, dtype, y):
         return y
@@ -374,9 +361,6 @@ class Package(Arrays):
 
     modules = ()
 
-    def version(self):
-        return ""
-
     def function(self, expression):
         module, _, name = expression.partition(":")
         found = importlib.import_module(module)
@@ -432,7 +416,7 @@ class _Worker:
         if "open" in message:
             return self.open(**message["open"])
         if "start" in message:
-            return {"version": self.library.version()}
+            return {}
         return {"digests": [self.digest(first, last) for first, last in message["digest"]]}
 
     def open(self, dtype, n=16, expression="", model=None):

@@ -23,7 +23,7 @@ PATIENCE = 900.0  # seconds for an answer
 _ONE_THREAD = {
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     **dict.fromkeys(("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"), "1"),
-    **{"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "1"},
+    **{"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"},
 }
 Opening = Mapping[str, Any]  # what `open` of the worker takes
 
@@ -52,8 +52,7 @@ class _Conversation(Exchange):
             got.extend(part)
             return len(got) < 8 or len(got) < 8 + (int.from_bytes(got[:8], "little") ^ MESSAGE)
 
-        if not self._process.talk(send, receive, PATIENCE):
-            self._fail("hang", f"did not answer within {PATIENCE:g} s")
+        self._talk(send, receive, PATIENCE)
         self.usable = True
         answer: dict[str, Any] = json.loads(bytes(got[8:]))
         if "error" in answer:
@@ -76,7 +75,6 @@ class WorkerProcess:
     python: Path
     library: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    version: str = ""
     _running: list[_Conversation] = field(default_factory=list)
     _opened: Opening = field(default_factory=dict)
 
@@ -86,7 +84,7 @@ class WorkerProcess:
             words = [str(self.python), "-I", str(WORKER), self.library]
             self._running[:] = [_Conversation(self.library, words, {**_ONE_THREAD, **self.variables})]
             self._opened = {}
-            self.version = self._running[0].ask_message({"start": True})["version"]
+            self._running[0].ask_message({"start": True})
 
     def open(self, opening: Opening, n: int) -> None:
         """What the next frames are for, tried on n numbers; TargetFailure where the release has no such thing."""
@@ -99,7 +97,7 @@ class WorkerProcess:
     def ask(self, opening: Opening, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
         """Fill the outputs for these inputs."""
         self.open(opening, len(x_bits))
-        self._running[0].ask(x_bits, y_bits)
+        self._running[0].ask(x_bits, y_bits, PATIENCE)
 
     def digests(self, opening: Opening, spans: Sequence[tuple[int, int]]) -> list[str]:
         """sha256 of the outputs for all inputs of each span of ordinals."""

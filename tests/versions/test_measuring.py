@@ -1,20 +1,20 @@
 """Ten releases of a package: one is broken, one crashes, and from the seventh on a constant has two digits."""
 
+import re
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
+from contextlib import nullcontext
 
 import pytest
 from wheels import BROKEN, CRASHES, RIGHT, WRONG, Unpacking, wheel_of
 
 from gelu_verify.versions.bisect import first_change
 from gelu_verify.versions.changes import changes_between, steps, unchanged_since, upgrade
-from gelu_verify.versions.environments import Installer
+from gelu_verify.versions.environments import CannotBeInstalled, Installed, Installer
 from gelu_verify.versions.libraries import ways_of_package
-from gelu_verify.versions.measuring import ReleaseMeasurer
-from gelu_verify.versions.sources import of_package
-from gelu_verify.versions.store import keep, read_history
+from gelu_verify.versions.sources import check_installed, of_package
+from gelu_verify.versions.store import default_root, keep, read_history
 
 SOURCES = {f"1.{n}": RIGHT if n < 7 else WRONG for n in range(1, 11)} | {"1.3": BROKEN, "1.4": CRASHES}
 KEY = "my_package:gelu/gelu/float16"
@@ -124,21 +124,13 @@ def test_what_a_function_does_wrong_is_said(tmp_path, text, reason):
     assert bool(found.failure) == bool(reason)
 
 
-def test_a_file_of_releases_does_not_name_this_machine(history):
-    assert str(Path.home()) not in repr(history.releases)
-
-
-def test_the_measurer_is_what_the_protocol_says(source):
-    assert isinstance(source.measurer, ReleaseMeasurer)
-
-
 @pytest.mark.nightly
 def test_an_environment_of_a_process_that_was_killed_is_removed(tmp_path, monkeypatch):
     """With the network."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     code = (
-        "import os; from gelu_verify.versions.environments import Installer\n"
+        "import os; from gelu_verify.versions.environments import CannotBeInstalled, Installed, Installer\n"
         "with Installer().environment([]): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
@@ -168,3 +160,31 @@ def test_one_input_is_asked_at_many_places_of_a_call(tmp_path):
     source = of_package("my_package", ["my_package:gelu"], ["gelu"], ["float16"], "numpy", Unpacking(tmp_path))
     (way,) = source.measurer.ways
     assert source.measurer.output(source.releases[0], way, "", 0x3C00) == "0x3c00 or NaN"
+
+
+def test_a_function_that_does_not_end_is_a_row(tmp_path, monkeypatch):
+    monkeypatch.setattr("gelu_verify.versions.worker_process.PATIENCE", 3.0)
+    wheel_of(tmp_path, "1.0", "import time\ndef gelu(x):\n    time.sleep(60 * (len(x) > 40000))\n    return x\n")
+    source = of_package("my_package", ["my_package:gelu"], ["gelu"], ["float32"], "numpy", Unpacking(tmp_path))
+    assert "did not answer within 3 s" in source.measurer.measured(source.releases[0]).failure
+
+
+@pytest.mark.parametrize(
+    ("installed", "named", "is_it"),
+    [
+        ("2.13.0+cpu", "2.13.0", True),
+        ("1.0", "1.0.0", True),
+        ("2.0.post1", "2.0.post1", True),
+        ("2.0", "2.0.1", False),
+        (None, "1.0", False),
+    ],
+)
+def test_what_was_named_is_what_runs(tmp_path, installed, named, is_it):
+    there = Installed(tmp_path, "3.11", {"My.Package": installed} if installed else {})
+    with nullcontext() if is_it else pytest.raises(CannotBeInstalled, match="in the place of my_package"):
+        check_installed(there, "my_package", named)
+
+
+def test_committed_records_name_no_folder_of_a_machine():
+    for path in default_root().glob("*/*.json"):
+        assert not re.search(r"/(tmp|root|home|Users|work)/", path.read_text(encoding="utf-8")), path

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import subprocess
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -35,18 +36,23 @@ class Exchange:
         self._end = weakref.finalize(self, self._process.end)  # at exit too
         self.usable = True
 
-    def ask(self, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
-        """Send all of `x_bits`, fill `y_bits`; TargetFailure when the program ends or returns something else."""
+    def ask(self, x_bits: np.ndarray, y_bits: np.ndarray, seconds: float = inf) -> None:
+        """Send all of `x_bits`, fill `y_bits`; TargetFailure when the program ends, returns something else, or takes
+        longer."""
         self.usable = False  # until every output is here: an interrupt leaves the program amid a frame
         little = x_bits.dtype.newbyteorder("<")
         inputs, outputs = _Frames(x_bits.astype(little, copy=False)), _Frames(y_bits)
         if outputs.buffers:
-            self._process.talk(partial(self._send, inputs), partial(self._receive, outputs))
+            self._talk(partial(self._send, inputs), partial(self._receive, outputs), seconds)
         if not little.isnative:
             y_bits.byteswap(inplace=True)
         if unasked := self._process.unread():  # an end is noticed by the next call
             self._fail("shape", f"wrote {len(unasked)} bytes more than its outputs")
         self.usable = True
+
+    def _talk(self, send: Callable[[int], bool], receive: Callable[[int], bool], seconds: float) -> None:
+        if not self._process.talk(send, receive, seconds):
+            self._fail("hang", f"did not answer within {seconds:g} s")
 
     def _send(self, inputs: _Frames, file: int) -> bool:
         """Write what fits; False when there is nothing more to write."""
