@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from ..formats import is_finite
+from ..formats import Format, is_finite
+from ..functions import Function
+from ..functions.limits import POLES
 from ..inputs.special import large_bits
 from .base import Check, Evidence, Finding
 
@@ -15,13 +17,19 @@ def run(evidence: Evidence) -> Finding:
         due = "inf or NaN" if is_finite(fmt, want)[0] else f"something else than {evidence.text(int(want[0]))}"
         where = evidence.text(nearest[0])
         return evidence.shown(f"{count} finite inputs give {due}, the nearest to zero is {where}", *nearest)
-    x = [*large_bits(fmt), *((fmt.sign_mask, 0) if evidence.function.has_pole_at_zero else ())]
+    x = [*large_bits(fmt), *poles(evidence.function, fmt)]
     got, want, error = evidence.judged(x)
     bad = np.flatnonzero(np.isinf(error) & ~(is_finite(fmt, got) & is_finite(fmt, want)))
     if len(bad):
         x_bits, got_bits = x[bad[-1]], int(got[bad[-1]])
         return evidence.shown(f"f({evidence.text(x_bits)}) = {evidence.text(got_bits)}", x_bits, got_bits)
     return Finding("pass")
+
+
+def poles(function: Function, fmt: Format) -> list[int]:
+    """Bits of the finite inputs at which the function is infinite."""
+    found = {fmt.round(x) for x in function.points if fmt.fraction(fmt.round(x)) == x} | {fmt.sign_mask, 0}
+    return sorted(bits for bits in found if function.limit(fmt, bits) in POLES)
 
 
 CHECK = Check(

@@ -11,8 +11,7 @@ def run(evidence: Evidence) -> Finding:
     got = [int(bits) for bits in evidence.probe(x)]
     want = [evidence.function.limit_bits(fmt, bits) for bits in x]
     for x_bits, got_bits, want_bits in zip(x, got, want, strict=True):
-        either = evidence.function.either_zero and fmt.magnitude(got_bits) == fmt.magnitude(want_bits) == 0
-        if got_bits != want_bits and not either:
+        if not evidence.function.is_due(fmt, x_bits, got_bits):
             got_text, want_text = evidence.texts(got_bits, want_bits)
             detail = f"f({evidence.text(x_bits)}) = {got_text}, must be {want_text}"
             return Finding("fail", detail, x_bits, got_bits, want_bits)

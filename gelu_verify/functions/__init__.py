@@ -7,22 +7,15 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import wraps
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from .. import plugins
-from ..errors import GeluVerifyError, OracleError, UsageError, one_of
-from .base import GROUPS, Function
+from ..errors import UsageError, one_of
+from .base import GROUPS, OWNER, Function
 from .parameters import base_name, canonical_name, checked_values, named, split_name
-
-if TYPE_CHECKING:
-    from ..formats import Dyadic
-    from .enclosures import Enclosure, Terms
 
 __all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "is_registered", "named"]
 
-OWNER = "gelu-verify"
 MOST_KEPT = 256  # functions with parameters: anybody may ask a server for any number of them
 
 
@@ -39,7 +32,6 @@ class Functions(MutableMapping[str, Function]):
             if function.name in self._functions:
                 raise UsageError(f"two files define a function {function.name}")
             self._functions[function.name] = function
-        self._owners = dict.fromkeys(self._functions, OWNER)
         self._with_values: dict[str, Function] = {}  # by canonical name, at most MOST_KEPT
         self._complete, self._lock = False, RLock()
 
@@ -76,7 +68,8 @@ class Functions(MutableMapping[str, Function]):
 
     def owner(self, name: str) -> str | None:
         """The distribution that a function is of; None where there is no such function."""
-        return self._owners.get(base_name(name))
+        function = self._functions.get(base_name(name))
+        return function.owner if function else None
 
     def with_parameters(self, name: str) -> Function:
         """The function of a name with parameters; UsageError says what is wrong with it."""
@@ -94,7 +87,7 @@ class Functions(MutableMapping[str, Function]):
         if canonical not in self._with_values and function.with_values is not None:
             if len(self._with_values) >= MOST_KEPT:
                 del self._with_values[next(iter(self._with_values))]
-            made = replace(function.with_values(values), name=canonical)
+            made = replace(function.with_values(values), name=canonical, owner=function.owner)
             self._with_values[canonical] = replace(
                 made, parameters=function.parameters, with_values=function.with_values
             )
@@ -121,28 +114,11 @@ class Functions(MutableMapping[str, Function]):
             if unknown := [name for name in others if name not in names and name not in self._functions]:
                 plugins.refuse(plugin, f"{function.name} refers to an unknown function {unknown[0]}")
             elif plugins.add(plugin, function.name, "function", self.owner):
-                terms = _named_terms(f"{function.name} of {plugin.distribution}", function.terms)
-                self._functions[function.name] = replace(function, terms=terms)
-                self._owners[function.name] = plugin.distribution
+                self._functions[function.name] = replace(function, owner=plugin.distribution)
 
 
 def _place(function: Function) -> tuple[int, bool, str]:
     return GROUPS.index(function.group), function.gradient_of is not None, function.gradient_of or function.name
-
-
-def _named_terms(whose: str, terms: Callable[..., Terms]) -> Callable[..., Terms]:
-    """The same; what somebody else's code raises is theirs, by name."""
-
-    @wraps(terms)
-    def called(c: Enclosure, x: Dyadic) -> Terms:
-        try:
-            return terms(c, x)
-        except GeluVerifyError:
-            raise
-        except Exception as error:
-            raise OracleError(f"{whose} {plugins.reason_of(error)}") from error
-
-    return called
 
 
 def _entries(value: object) -> Iterable[Function]:

@@ -83,15 +83,13 @@ def gelu(mu: Fraction, sigma: Fraction) -> Definition:
 
 
 def normal_limit(t: Fraction) -> Limit:
-    """Phi(t) for t != 0; far out as 0 or 1, from which no format tells it apart."""
-    if abs(t) >= FAR:
-        return "1" if t > 0 else "0"
+    """Phi(t) for t != 0."""
 
-    def normal(c: Enclosure) -> Interval:
+    def normal(c: Enclosure) -> Terms:
         at = _Point(c, t)
         if abs(t) < Fraction(1, 2):
-            return c.exact(HALF) + ratio(c, t) * at.head()
-        return c.exact(ONE) - at.tail() if t > 0 else at.tail()
+            return Terms(HALF, ratio(c, t) * at.head())
+        return Terms(ONE, -at.tail()) if t > 0 else Terms(ZERO, at.tail())
 
     return normal
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import GeluVerifyError, OracleError, UsageError, message_of
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms, fraction
 from .limits import POLES, Limit, bits_of, bounds_of, check_limit
@@ -19,6 +20,7 @@ Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
 Values = Mapping[str, Fraction]
 MOST_TURNS = 8  # turning points that the native reducer takes
+OWNER = "gelu-verify"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Function:
     irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`. "nan" outside of `domain`."""
     at_plus_infinity: Limit
     at_zero: Limit
-    """f(0), as above; "x" where f(0) = 0 has the sign of x, "-x" where it has the other one. "inf" or "-inf" is a pole:
+    """f(0), as above ("nan" where 0 is outside of the domain); "x" where f(0) = 0 has the sign of x, "-x" where it has the other one. "inf" or "-inf" is a pole:
     the result at both zeros (IEEE 754: division by zero)."""
 
     group: Group = "activation"
@@ -68,6 +70,12 @@ class Function:
     domain: tuple[str, str] = ("-inf", "inf")
     """Where f is defined, both ends included: elsewhere the result is NaN (IEEE 754: invalid operation), and `terms` is
     not asked. -0 counts as 0."""
+    at: Mapping[str, Limit] = field(default_factory=dict)
+    """f at other single points, where `terms` is not asked: {"1": "inf"} is a pole at 1, the result that is due there
+    (IEEE 754: division by zero), {"1": "nan"} says that f is not defined at 1, as at an open end of its domain."""
+    also: Mapping[str, tuple[Limit, ...]] = field(default_factory=dict)
+    """Results that are as right as the one of the formula: the one-sided limits at 0 or another point, where a
+    derivative jumps."""
     gradient_of: str | None = None
     """The function whose derivative this is."""
     approximates: str | None = None
@@ -105,6 +113,8 @@ class Function:
     arb: Callable[[Any], Any] | None = None
     """f once more, written from the formula without a look at `terms`: of an `arb` of python-flint, in its arithmetic.
     Tests hold `terms` against it; nothing else reads it."""
+    owner: str = OWNER
+    """The distribution that it is of; who registers it sets this."""
 
     def __post_init__(self) -> None:
         """UsageError where facts cannot be: they may come from somebody else's file."""
@@ -129,8 +139,19 @@ class Function:
         for label, text in self.landmarks.items():
             self._decimal(f"landmarks[{label!r}]", text)
         for what in ("at_minus_infinity", "at_plus_infinity", "at_zero"):
-            if reason := check_limit(getattr(self, what), at_zero=what == "at_zero"):
-                raise self._wrong(what, getattr(self, what), reason)
+            self._limit(what, getattr(self, what), at_zero=what == "at_zero")
+        for text, limit in self.at.items():
+            if not self._decimal("at", text):
+                raise self._wrong("at", text, "a point that is not 0, of which at_zero says it")
+            self._limit(f"at[{text!r}]", limit)
+        for text, limits in self.also.items():
+            self._decimal("also", text)
+            for limit in limits:
+                self._limit(f"also[{text!r}]", limit)
+
+    def _limit(self, what: str, limit: Limit, at_zero: bool = False) -> None:
+        if reason := check_limit(limit, at_zero):
+            raise self._wrong(what, limit, reason)
 
     def _decimal(self, what: str, text: str) -> Fraction:
         try:
@@ -147,10 +168,32 @@ class Function:
         base, texts = split_name(self.name)
         return checked_values(base, self.parameters, texts)
 
+    @cached_property
+    def _stated(self) -> dict[Fraction, Limit]:
+        """What is stated of f at finite points."""
+        return {Fraction(0): self.at_zero, **{Fraction(text): limit for text, limit in self.at.items()}}
+
+    @cached_property
+    def points(self) -> tuple[Fraction, ...]:
+        """Single points at which something is stated, and ends of the domain: every plan takes them."""
+        ends = (text for text in self.domain if "inf" not in text)
+        return tuple(sorted({Fraction(text) for text in (*self.at, *self.also, *ends)}))
+
+    def enclosed(self, c: Enclosure, x: Dyadic) -> Terms:
+        """`terms`, whose own errors are told by function and x (OracleError)."""
+        try:
+            return self.terms(c, x)
+        except GeluVerifyError:
+            raise
+        except Exception as error:
+            whose = "" if self.owner == OWNER else f" of {self.owner}"
+            raised = " ".join(f"{type(error).__name__}: {message_of(error)}".split())
+            raise OracleError(f"{self.name}{whose} at {x[0]} * 2^{x[1]}: terms raised {raised}") from error
+
     @property
     def is_zero_at_zero(self) -> bool:
         """Whether f(0) = 0."""
-        return self.at_zero not in POLES and not any(self.bounds_at_zero(8))
+        return self.at_zero in ("x", "-x") or (self.at_zero not in (*POLES, "nan") and not any(self.bounds_at_zero(8)))
 
     @property
     def has_pole_at_zero(self) -> bool:
@@ -159,10 +202,12 @@ class Function:
 
     @property
     def double_at_zero(self) -> float | None:
-        """f(0), where it is a double: what native code takes."""
+        """f(0), where it is a double, and the only right result: what native code takes."""
+        if Fraction(0) in map(Fraction, self.also):
+            return None
         if self.at_zero in ("x", "-x"):
             return 0.0
-        if self.at_zero in POLES:
+        if self.at_zero in (*POLES, "nan"):
             return float(str(self.at_zero))
         value = None if callable(self.at_zero) else Fraction(self.at_zero)
         return float(value) if value is not None and Fraction(float(value)) == value else None
@@ -176,22 +221,25 @@ class Function:
     def is_defined(self, fmt: Format, x_bits: int) -> bool:
         """Whether x, which is not NaN, lies in the domain."""
         first, last = self.ordinals(fmt)
-        return first <= fmt.ordinal(x_bits) <= last
+        return first <= fmt.ordinal(x_bits) <= last and not (
+            self.at and fmt.is_finite(x_bits) and self._stated.get(fmt.fraction(x_bits)) == "nan"
+        )
 
     def is_defined_at(self, x: Dyadic) -> bool:
         """The same of an exact number."""
         low, high = self.domain
-        value = fraction(x) if (low, high) != ("-inf", "inf") else Fraction(0)
-        return (low == "-inf" or Fraction(low) <= value) and (high == "inf" or value <= Fraction(high))
+        value = fraction(x) if self.at or (low, high) != ("-inf", "inf") else Fraction(0)
+        inside = (low == "-inf" or Fraction(low) <= value) and (high == "inf" or value <= Fraction(high))
+        return inside and not (self.at and self._stated.get(value) == "nan")
 
     def is_stated(self, fmt: Format, x_bits: int) -> bool:
-        """Whether `limit_bits` says what f(x) is: at zeros, infinities and NaN, and outside of the domain."""
-        return fmt.magnitude(x_bits) == 0 or not fmt.is_finite(x_bits) or not self.is_defined(fmt, x_bits)
+        """Whether `limit_bits` says what f(x) is: at zeros, infinities and NaN, at stated points, and outside of the
+        domain."""
+        return self.limit(fmt, x_bits) is not None
 
     def has_value(self, fmt: Format, x_bits: int) -> bool:
-        """Whether f(x) is a number: not at infinities, NaN and a pole, and not outside of the domain."""
-        pole = self.has_pole_at_zero and fmt.magnitude(x_bits) == 0
-        return fmt.is_finite(x_bits) and not pole and self.is_defined(fmt, x_bits)
+        """Whether f(x) is a number: not at infinities, NaN and poles, and not outside of the domain."""
+        return fmt.is_finite(x_bits) and self.limit(fmt, x_bits) not in (*POLES, "nan")
 
     def stretched(self, factor: Fraction, **facts: Any) -> Function:
         """This shape with every x `factor` times as large; `facts` are those that do not follow from that.
@@ -202,13 +250,19 @@ class Function:
         turns = all_times(self.turning_points, factor)
         return replace(self, landmarks=landmarks, turning_points=turns, constants=(), approximates=None, **facts)
 
-    def limit(self, fmt: Format, x_bits: int) -> Limit:
-        """What is stated of f at a zero or an infinity, or at a finite x outside of its domain."""
-        if fmt.magnitude(x_bits) == 0:
-            return self.at_zero
-        if fmt.is_finite(x_bits):
+    def limit(self, fmt: Format, x_bits: int) -> Limit | None:
+        """What is stated of f at x; None where `terms` says what it is."""
+        if fmt.is_nan(x_bits):
             return "nan"
-        return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
+        if not fmt.is_finite(x_bits):
+            return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
+        if not self.is_defined(fmt, x_bits):
+            return "nan"
+        return self.stated_at(fmt.fraction(x_bits)) if self.at or fmt.magnitude(x_bits) == 0 else None
+
+    def stated_at(self, x: Fraction) -> Limit | None:
+        """The same at a finite number in the domain."""
+        return self._stated.get(x)
 
     def may_be_nan(self, fmt: Format, x_bits: int) -> bool:
         """Whether NaN at this infinity is a convention."""
@@ -216,12 +270,24 @@ class Function:
 
     def limit_bits(self, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
         """Bits required where `is_stated` (policy `limit`)."""
-        if fmt.is_nan(x_bits):
-            return fmt.nan
         limit = self.limit(fmt, x_bits)
+        assert limit is not None
         if limit in ("x", "-x"):
             return x_bits if limit == "x" else x_bits ^ fmt.sign_mask
         return bits_of(limit, fmt, mode)
+
+    def others_at(self, fmt: Format, x_bits: int) -> tuple[Limit, ...]:
+        """What is as right as f(x) (`also`)."""
+        if not self.also or not fmt.is_finite(x_bits):
+            return ()
+        x = fmt.fraction(x_bits)
+        return tuple(limit for text, limits in self.also.items() if Fraction(text) == x for limit in limits)
+
+    def is_due(self, fmt: Format, x_bits: int, got_bits: int) -> bool:
+        """Whether an output, which is no NaN, is what is stated at x, or another result that is as right."""
+        due = [self.limit_bits(fmt, x_bits), *(bits_of(limit, fmt) for limit in self.others_at(fmt, x_bits))]
+        is_zero = self.either_zero and fmt.magnitude(got_bits) == 0
+        return got_bits in due or (is_zero and any(fmt.magnitude(bits) == 0 for bits in due))
 
     def bounds_at_zero(self, bits: int) -> tuple[Fraction, Fraction]:
         """Exact bounds of f(0), narrower than 2^-bits relative to it; equal where it is a decimal."""

@@ -76,7 +76,7 @@ def _elu(values: Values) -> Function:
 
 
 def _elu_grad(values: Values) -> Function:
-    """At 0 the limit from the right, 1: for other alpha the derivative jumps there."""
+    """At 0 alpha, as the formula says; for other alpha than 1 the derivative jumps there, and 1 is as right."""
     alpha = values["alpha"]
     return Function(
         name="elu_grad",
@@ -86,7 +86,8 @@ def _elu_grad(values: Values) -> Function:
         terms=_gradient(alpha),
         at_minus_infinity="0",
         at_plus_infinity="1",
-        at_zero="1",
+        at_zero=str(alpha),
+        also={} if alpha == 1 else {"0": ("1",)},
         turning_points=() if alpha <= 1 else None,
         lower="0",
         sign="+",

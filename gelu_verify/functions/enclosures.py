@@ -9,11 +9,11 @@ integers, because mpmath has no interval erf.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..formats import Dyadic
+from ..formats import Dyadic, Format, Mode
 
 Interval = Any  # mpmath.iv.mpf: untyped upstream
 _local = threading.local()
@@ -31,6 +31,7 @@ class Terms(NamedTuple):
 
 
 ZERO: Dyadic = (0, 0)
+MINUS_ZERO: Dyadic = (0, -(1 << 62))  # the leading term of a value that is exactly -0
 HALF: Dyadic = (1, -1)
 ONE: Dyadic = (1, 0)
 
@@ -40,7 +41,7 @@ def halve(x: Dyadic) -> Dyadic:
 
 
 def fraction(x: Dyadic) -> Fraction:
-    return Fraction(x[0]) * Fraction(2) ** x[1]
+    return Fraction(x[0]) * Fraction(2) ** x[1] if x[0] else Fraction(0)
 
 
 class Enclosure:
@@ -198,6 +199,56 @@ def endpoints(interval: Interval) -> tuple[Dyadic, Dyadic]:
 def magnitude_exponent(interval: Interval) -> int:
     """Exponent e with every |value| < 2^e, and the largest above 2^(e-2)."""
     return max(m.bit_length() + e for m, e in endpoints(interval) if m)
+
+
+def ends_of(terms: Terms) -> tuple[Dyadic, Dyadic]:
+    """Ends of the correction; one that is zero is an open end, since no correction is ever zero."""
+    low, high = endpoints(terms.correction)
+    return (low if low[0] else (1, -(1 << 60))), (high if high[0] else (-1, -(1 << 60)))
+
+
+def total(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
+    """leading + correction; a correction below 2^(grid - 2) counts by its sign alone.
+
+    Values and midpoints of a format are multiples of 2^(min_exponent - 1): with that grid, or a finer one of which the
+    leading term is a multiple too, the sum rounds as the exact one does.
+    """
+    m, e = correction
+    grid = min(grid, leading[1]) if leading[0] else grid
+    if m.bit_length() + e < grid - 2:
+        m, e = (1 if m > 0 else -1), grid - 2
+    if m.bit_length() + e > 1 << 16:  # far above every format and leading term: an overflow
+        return (1 if m > 0 else -1), 1 << 16
+    if leading == ZERO:
+        return m, e
+    exponent = min(e, leading[1])
+    return (m << (e - exponent)) + (leading[0] << (leading[1] - exponent)), exponent
+
+
+def rounded(terms: Terms, fmt: Format, mode: Mode) -> int | None:
+    """Bits of a value rounded once; None where its ends round differently."""
+    if terms.correction is None:
+        return fmt.round(terms.leading, mode, negative_zero=terms.leading == MINUS_ZERO)
+    low, high = (fmt.round(total(terms.leading, end, fmt.min_exponent - 1), mode) for end in ends_of(terms))
+    return low if low == high else None
+
+
+def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | None:
+    """Exact ends of the first enclosure that is narrower than 2^-bits relative to the value; None where none is."""
+    for terms in terms_at:
+        if terms.correction is None:
+            return terms.leading, terms.leading
+        (low, e), (high, f) = ends_of(terms)
+        if terms.leading != ZERO:
+            grid = abs(terms.leading[0]).bit_length() + terms.leading[1] - bits - 64
+            (low, e), (high, f) = (total(terms.leading, end, grid) for end in ((low, e), (high, f)))
+        if low * high <= 0 or abs(low.bit_length() + e - high.bit_length() - f) > 1:
+            continue
+        unit = min(e, f)
+        low, high = low << (e - unit), high << (f - unit)
+        if (high - low) << bits <= min(abs(low), abs(high)):
+            return (low, unit), (high, unit)
+    return None
 
 
 def _signed(raw: tuple[int, Any, int, int]) -> Dyadic:

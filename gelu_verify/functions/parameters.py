@@ -177,8 +177,8 @@ def all_times(texts: tuple[str, ...] | None, factor: Fraction) -> tuple[str, ...
     return None if texts is None else tuple(times(text, factor) for text in texts)
 
 
-LARGEST, SMALLEST = Fraction(2**40), Fraction(1, 2**40)
-MU = Parameter("mu", Fraction(0), Fraction(-(2**20)), Fraction(2**20), "mean of the normal law")
+LARGEST, SMALLEST = Fraction(2**1024), Fraction(1, 2**1074)  # between them lies whatever a double holds
+MU = Parameter("mu", Fraction(0), -LARGEST, LARGEST, "mean of the normal law")
 SIGMA = Parameter("sigma", Fraction(1), SMALLEST, LARGEST, "standard deviation of the normal law")
 BETA = Parameter("beta", Fraction(1), SMALLEST, LARGEST, "slope of the sigmoid's argument")
 ALPHA = Parameter("alpha", Fraction(1), SMALLEST, LARGEST, "-alpha is the limit for x -> -inf")

@@ -396,7 +396,7 @@ def _points(function: Function, fmt: Format, also: tuple[int, ...]) -> Iterator[
     """Special values and what checks look at, numbers that people type, landmarks with their neighbours, hard cases."""
     yield ordinals(fmt, fixed_bits(function.name, fmt.name))
     yield ordinals(fmt, np.array(short_bits(fmt), dtype=fmt.uint))
-    decimals = {*function.landmarks.values(), *(function.turning_points or ())}
+    decimals = {*function.landmarks.values(), *(function.turning_points or ()), *function.points}
     centres = {fmt.ordinal(fmt.round(Fraction(text))) for text in decimals}
     centres |= {int(edge) for edge in region_edges(fmt.name)[1:-1]}
     threshold = zero_threshold(function.name, fmt.name)

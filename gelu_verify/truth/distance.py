@@ -14,6 +14,7 @@ from functools import lru_cache
 from ..formats import Dyadic, Format, get_format
 from ..functions import Function, get_function
 from ..functions.enclosures import Enclosure, endpoints, fraction
+from ..functions.limits import bounds_of
 from . import _core
 
 _NATIVE = frozenset(_core.functions())
@@ -48,8 +49,9 @@ def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[flo
 
 def _enclosures(entry: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Fraction, Fraction]]:
     """Middle and half the width of ever narrower enclosures of f(x)."""
-    if fmt.magnitude(x_bits) == 0:
-        yield from (_middle(*entry.bounds_at_zero(bits)) for bits in _PRECISIONS)
+    limit = entry.limit(fmt, x_bits)
+    if limit is not None:
+        yield from (_middle(*bounds_of("0" if limit in ("x", "-x") else limit, bits)) for bits in _PRECISIONS)
         return
     x = fmt.dyadic(x_bits)
     if entry.name in _NATIVE:
@@ -58,7 +60,7 @@ def _enclosures(entry: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Fra
             scale = Fraction(2) ** max(-_REACH, min(k, _REACH))
             yield (Fraction(hi) + Fraction(lo)) * scale, Fraction(err) * scale
     for precision in _PRECISIONS:
-        terms = entry.terms(Enclosure(precision), x)
+        terms = entry.enclosed(Enclosure(precision), x)
         leading = fraction(terms.leading)
         if terms.correction is None:
             yield leading, Fraction(0)

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -24,7 +25,8 @@ import numpy as np
 from ..atomic_files import replace_file
 from ..formats import Dyadic, Format, get_format, is_finite, is_zero, ordinals
 from ..functions import Function, get_function, is_registered
-from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints
+from ..functions.enclosures import MINUS_ZERO, ZERO, Enclosure, Terms, endpoints
+from ..functions.limits import POLES
 from ..paths import cache_folder
 from ..plugins import code_hash
 from . import _core, scaled
@@ -90,12 +92,33 @@ def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     outside = is_finite(fmt, x) & ((ordinals(fmt, x) < first) | (ordinals(fmt, x) > last))
     values["hi"][outside], values["err"][outside] = math.nan, 0.0
     wide &= ~np.isin(values["k"], (_VANISHING, _HUGE)) & is_finite(fmt, x) & ~is_zero(fmt, x) & ~outside
+    for bits, value in _stated(function, fmt):
+        there = x == bits
+        values[there], wide[there] = value, False
     for i in np.flatnonzero(wide).tolist():
         values[i] = (*_value_at(function, fmt, fmt.dyadic(int(x[i]))), 0)
+    stated = np.isin(x, [bits for bits, _ in _stated(function, fmt)])
     for precision in NARROWER:
-        for i in _undecided(fmt, x, values):
-            values[i] = (*value_of(function.terms(Enclosure(precision), fmt.dyadic(int(x[i])))), 0)
+        for i in _undecided(fmt, x, values, stated):
+            values[i] = (*value_of(function.enclosed(Enclosure(precision), fmt.dyadic(int(x[i])))), 0)
     return values
+
+
+@lru_cache(1 << 10)
+def _stated(function: Function, fmt: Format) -> list[tuple[int, tuple[float, float, float, int, int]]]:
+    """Bits and records of the points where something is stated: a pole is infinite; what the oracle has to decide, as
+    other results may be right, has no bound."""
+    found = []
+    for text in {*function.at, *function.also}:
+        bits = fmt.round(Fraction(text))
+        if not fmt.is_finite(bits) or fmt.fraction(bits) != Fraction(text) or fmt.magnitude(bits) == 0:
+            continue
+        limit = function.limit(fmt, bits)
+        if limit in (*POLES, "nan"):
+            found.append((bits, (float(str(limit)), 0.0, 0.0, 0, 0)))
+        else:
+            found.append((bits, (1.0, 0.0, math.inf, 0, 0)))
+    return found
 
 
 def _enough(fmt: Format) -> int:
@@ -107,27 +130,28 @@ def _enough(fmt: Format) -> int:
 def _value_at(function: Function, fmt: Format, x: Dyadic) -> Value:
     """`value_of` an enclosure that is narrow enough, where a few doublings of the precision make it so."""
     for k in range(DOUBLINGS + 1):
-        value = value_of(function.terms(Enclosure(fmt.precision + GUARD << k), x))
+        value = value_of(function.enclosed(Enclosure(fmt.precision + GUARD << k), x))
         hi, _, err, exponent = value
         if err <= abs(hi) * 2.0 ** -(fmt.precision + _enough(fmt)) or exponent in (_VANISHING, _HUGE):
             break
     return value
 
 
-def _undecided(fmt: Format, x: np.ndarray, values: np.ndarray) -> list[int]:
-    """Indices of finite non-zero inputs whose value lies too close to a number, or to a midpoint, of the format."""
+def _undecided(fmt: Format, x: np.ndarray, values: np.ndarray, stated: np.ndarray) -> list[int]:
+    """Indices of finite non-zero inputs whose value lies too close to a number, or to a midpoint, of the format;
+    what is stated apart."""
     limits, x = np.full(6, fmt.infinity, np.uint64), np.ascontiguousarray(x)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
     layout = fmt.width, fmt.precision, fmt.emin, fmt.emax
     _core.judge(values.view(np.uint8), layout, limits, 0.0, x.view(np.uint8), x.view(np.uint8), want.view(np.uint8),
                 error, flags)  # fmt: skip
-    return np.flatnonzero((flags & _core.DECIDED == 0) & is_finite(fmt, x) & ~is_zero(fmt, x)).tolist()
+    return np.flatnonzero((flags & _core.DECIDED == 0) & is_finite(fmt, x) & ~is_zero(fmt, x) & ~stated).tolist()
 
 
 def value_of(terms: Terms) -> Value:
     """(hi, lo, err, k): |y 2^-k - (hi + lo)| < err, or err = 0 and it is exact; err infinite: undecided."""
     if terms.correction is None:
-        return _between(terms.leading, terms.leading)
+        return (-0.0, 0.0, 0.0, 0) if terms.leading == MINUS_ZERO else _between(terms.leading, terms.leading)
     ends = endpoints(terms.correction)
     size = abs(terms.leading[0]).bit_length() + terms.leading[1]
     if terms.leading == ZERO or all(abs(m).bit_length() + e > max(size, _BEYOND) + 2 for m, e in ends):

@@ -163,7 +163,7 @@ def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
 
     x is finite and not zero; 0 where f is not defined. Raises OracleError where no precision decides.
     """
-    if not entry.is_defined(fmt, x_bits):
+    if entry.is_stated(fmt, x_bits):
         return 0.0, False
     x = fmt.dyadic(x_bits)
     for low, high in _enclosures(entry, x):
@@ -183,7 +183,7 @@ def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
 def _enclosures(entry: Function, x: Dyadic) -> Iterator[tuple[Fraction, Fraction]]:
     """Ever narrower rational bounds of f(x)."""
     for precision in PRECISIONS[1:]:
-        terms = entry.terms(Enclosure(precision), x)
+        terms = entry.enclosed(Enclosure(precision), x)
         leading = fraction(terms.leading)
         if terms.correction is None:
             yield leading, leading

@@ -20,7 +20,7 @@ from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
 from ..parsing import whole
 from . import _core
-from .oracle import enclose
+from .oracle import enclosed_ends
 from .values import exact, float_text, judge, reference_bits, rounded_text
 
 Record = dict[str, Any]
@@ -35,8 +35,8 @@ _EXACTLY = decimal.Context(prec=800, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMI
 _SCALES = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 _STEP = 64  # log2 of 1/h in a difference quotient
 _ENOUGH = 200  # bits of the two values of that quotient
-# Where float64 gives zero or infinity, digits cost seconds farther out: exact() of gelu(-2000) takes 26 s.
-_REACH = {True: 64.0, False: 1024.0}  # by whether the result is zero
+_SPREAD = 2000  # powers of two between the ends of those two values: more where f changes too fast for a quotient
+_STEEPEST = 44  # log2 of the largest quotient that is given
 
 
 def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: str = "nearest") -> Record:
@@ -190,16 +190,14 @@ def _edges(dtype: str) -> list[int]:
 
 
 def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value) -> str | None:
-    """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
+    """Digits of f(x); None where its exponent is too large for decimals."""
     if not entry.has_value(fmt, x_bits):
         return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
     if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
-    if not _within_reach(entry, fmt, x_bits):
-        return None
     try:
         return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
-    except OracleError:  # beyond 2^(2^22), as a narrow normal law is soon
+    except OracleError:  # beyond 2^(2^61), as a narrow normal law is soon
         return None
 
 
@@ -218,21 +216,6 @@ def _native_digits(native: Value, digits: int) -> str | None:
     return low if low == high else None
 
 
-def _within_reach(entry: Function, fmt: Format, x_bits: int) -> bool:
-    """Whether digits of f(x) are had in milliseconds."""
-    x = abs(math.ldexp(*fmt.dyadic(x_bits)))
-    if x <= min(_REACH.values()):
-        return True
-    wide = _wide(entry.name, fmt, x_bits)
-    return 0 < abs(wide) < math.inf or (math.isinf(wide) and x <= _REACH[False])
-
-
-def _wide(function: str, fmt: Format, x_bits: int) -> float:
-    """f(x) in float64."""
-    bits = np.array(math.ldexp(*fmt.dyadic(x_bits))).view(np.uint64)
-    return float(reference_bits(function, "float64", bits).view(np.float64))
-
-
 def _has_gradient(function: str) -> bool:
     """Whether the core has the derivative too."""
     return f"{function}_grad" in _NATIVE
@@ -246,7 +229,7 @@ def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, native: Value) -
         ratio, k = _quotient_of(_core.value(f"{entry.name}_grad", x), native)
         if ratio is not None and abs(k) < _SCALED:
             return _short(abs(math.ldexp(x * ratio, k)))
-    return _quotient(entry, fmt, x_bits) if _within_reach(entry, fmt, x_bits) else None
+    return _quotient(entry, fmt, x_bits)
 
 
 def _quotient_of(slope: Value, value: Value) -> tuple[float | None, int]:
@@ -258,18 +241,22 @@ def _quotient_of(slope: Value, value: Value) -> tuple[float | None, int]:
 
 
 def _quotient(entry: Function, fmt: Format, x_bits: int) -> float | None:
-    """The same as a difference quotient of exact values: good to 15 digits for every function."""
+    """The same as a difference quotient of exact values: good to 11 digits for every function, where it is below 2^44."""
     m, e = fmt.dyadic(x_bits)
     try:
-        if not any(enclose(entry, (m, e), 1)):  # log at 1
+        if not any(m for m, _ in enclosed_ends(entry, (m, e), 1)):  # log at 1
             return None
-        ends = [enclose(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH) for side in (-1, 1)]
+        ends = [enclosed_ends(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH) for side in (-1, 1)]
     except OracleError:
         return None
-    below, above = (Fraction(low + high, 2) for low, high in ends)
-    if below + above == 0:
+    unit = min(e for pair in ends for _, e in pair)
+    if any(e - unit > _SPREAD for pair in ends for _, e in pair):
         return None
-    return _short(float(abs((above - below) * 2**_STEP / (above + below))))
+    below, above = (sum(m << (e - unit) for m, e in pair) for pair in ends)
+    difference, total = abs(above - below), abs(above + below)
+    if not total or difference << (_STEP - _STEEPEST) > total:
+        return None
+    return _short(float(Fraction(difference << _STEP, total)))
 
 
 def _short(kappa: float) -> float | None:

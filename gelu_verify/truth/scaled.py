@@ -38,6 +38,7 @@ KNOWN = 2.0**-45  # within which t must be known
 ROOM = 1 + 2.0**-20  # that much may phi and s' change within such a distance
 VANISHING = -1140  # power of two of a value below all formats (value.h)
 RSQRT_2PI = Bounded(0.3989422804014327, -2.49232720227773e-17, 2.0**-109)
+MOST_MU, LEAST_SCALE, MOST_SCALE = Fraction(2**20), Fraction(1, 2**40), Fraction(2**40)  # parameters within which
 _FLOAT64 = (64, 53, -1022, 1023)
 Result = tuple[Bounded, Floats]  # a number, and the power of two that it is to be multiplied with
 
@@ -45,7 +46,12 @@ Result = tuple[Bounded, Floats]  # a number, and the power of two that it is to 
 def computes(function: Function, fmt: Format) -> bool:
     """Whether values of that function in that format are to be had here."""
     base = base_name(function.name)
-    return bool(function.parameters) and (base in _SHAPES or base in _MULTIPLES) and fmt.width >= 16
+    if not function.parameters or fmt.width < 16 or (base not in _SHAPES and base not in _MULTIPLES):
+        return False
+    values = function.values
+    return abs(values.pop("mu", Fraction(0))) <= MOST_MU and all(
+        LEAST_SCALE <= each <= MOST_SCALE for each in values.values()
+    )
 
 
 def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray | None:

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from threading import local
 from typing import Any, NamedTuple, overload
@@ -19,16 +19,17 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from ..arrays import float_array
-from ..errors import UsageError
+from ..errors import OracleError, UsageError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Format, Mode, converted, dtype_name, get_format, get_mode, is_zero, numpy_dtype
+from ..formats import FORMATS, Dyadic, Format, Mode, converted, dtype_name, get_format, get_mode, is_zero, numpy_dtype
 from ..functions import Function, get_function, named
-from ..functions.limits import Limit, bounds_of
+from ..functions.enclosures import fraction
+from ..functions.limits import Limit, clamped, ends_of_limit
 from ..parsing import whole
 from ..paths import resource
 from . import _core, correctly_rounded
 from .enclosed import values_of
-from .oracle import enclose, judge_exactly, round_exactly
+from .oracle import enclosed_ends, judge_exactly, round_exactly
 
 _NATIVE = frozenset(_core.functions())  # all others: `enclosed`
 _WITH_KERNELS = frozenset(correctly_rounded.FUNCTIONS)  # ten and more times as fast where only the bits are asked
@@ -211,32 +212,55 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **p
     entry = get_function(named(function, parameters))
     digits = whole("digits", digits, 1, 5000)
     value = _exact_number(x, dtype)
-    if isinstance(value, str) or value == 0:
-        limits = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}
-        return _limit_text(limits[value] if isinstance(value, str) else entry.at_zero, digits)
+    if isinstance(value, str):
+        return _limit_text({"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity}.get(value, "nan"), digits)
     point = (value.numerator, 1 - value.denominator.bit_length())
     if not entry.is_defined_at(point):
         return "nan"
-    return _digits(lambda bits: enclose(entry, point, bits), digits)
+    limit = entry.stated_at(value)
+    return _digits(partial(enclosed_ends, entry, point), digits) if limit is None else _limit_text(limit, digits)
 
 
 def _limit_text(limit: Limit, digits: int) -> str:
     """A limit as it is stated where that is exact and no longer than asked for."""
+    if callable(limit):
+        return _digits(partial(ends_of_limit, limit), digits)
     if limit in ("x", "-x"):
         return "0"
-    if isinstance(limit, str) and sum(map(str.isdigit, limit)) <= digits:
-        return limit
-    return _digits(lambda bits: bounds_of(limit, bits), digits)
+    return (
+        limit if sum(map(str.isdigit, limit)) <= digits and "/" not in limit else decimal_text(Fraction(limit), digits)
+    )
 
 
-def _digits(enclosed: Callable[[int], tuple[Fraction, Fraction]], digits: int) -> str:
+def _digits(enclosed: Callable[[int], tuple[Dyadic, Dyadic]], digits: int) -> str:
     """Digits on which both ends of an enclosure agree; `enclosed` takes its bits."""
     bits = math.ceil(digits * 3.33) + 8
     while True:
-        low, high = (decimal_text(end, digits) for end in enclosed(bits))
+        ends = enclosed(bits)
+        if ends[0] == ends[1]:
+            return decimal_text(fraction(clamped(ends[0])), digits)
+        low, high = _written_out(*ends, digits, bits)
         if low == high:
             return low
         bits *= 2
+
+
+def _written_out(low: Dyadic, high: Dyadic, digits: int, bits: int) -> tuple[str, str]:
+    """Both ends as decimals; far from 1 each is moved outwards by what a power of two as a decimal may be off."""
+    size = abs(low[0]).bit_length() + low[1]
+    if abs(size) <= _NEAR:
+        return decimal_text(fraction(low), digits), decimal_text(fraction(high), digits)
+    if abs(size) > _FAR:
+        raise OracleError(f"a value beyond 2^+-{_FAR} has no decimal")
+    places = math.ceil(bits * 0.31) + 10
+    context = _context(places + 20)
+    side = 1 if low[0] > 0 else -1
+    texts = []
+    for (m, e), outwards in ((low, -side), (high, side)):
+        value = context.multiply(decimal.Decimal(m), context.power(decimal.Decimal(2), e))
+        share = context.add(1, decimal.Decimal((outwards < 0, (1,), -places)))  # far more than three operations lose
+        texts.append(rounded_text(context.multiply(value, share), digits))
+    return texts[0], texts[1]
 
 
 def decimal_text(value: Fraction, digits: int) -> str:
@@ -297,6 +321,8 @@ def zero_threshold(function: str, dtype: str) -> int | None:
     return fmt.from_ordinal(tail[zeros - 1]) if zeros else None
 
 
+_NEAR = 1 << 14  # powers of two up to which a value is written out as a fraction
+_FAR = 1 << 61  # and up to which the decimal module has exponents
 MEMORY = 1 << 28
 """Bytes of values that are kept: a run judges many targets on the same inputs, and judging with them is 2.5 (16 and 32
 bits) to 13 times (float64) as fast: `tox -e bench`."""

@@ -121,7 +121,7 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
     }
     if (x == 0.0) v = gv_exact(at_zero);
     if (v.hi != v.hi || fabs(v.hi) > DBL_MAX) { /* not defined; a pole */
-        *want = limits[v.hi != v.hi ? 0 : signbit(x) ? 3 : 4];
+        *want = v.hi != v.hi ? limits[0] : infinity | (uint64_t)(v.hi < 0.0) << (fmt->width - 1);
         faithful = v.hi != v.hi ? magnitude > infinity : got_bits == *want;
         *error = !faithful ? INFINITY : v.hi != v.hi ? NAN : 0.0;
         return GV_DECIDED | (faithful ? GV_FAITHFUL : 0);
@@ -130,7 +130,7 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
         u = gv_in_units(v, fmt);
         decided = gv_round(&u, fmt, infinity, want) && gv_sides_decided(&u);
     } else {
-        *want = 0;
+        *want = (uint64_t)(signbit(v.hi) != 0) << (fmt->width - 1);
     }
     if (x == 0.0) *want = limits[signbit(x) ? 3 : 4];
     if (magnitude >= infinity) { /* right only where the rounded result is that infinity */

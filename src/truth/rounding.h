@@ -46,7 +46,9 @@ static void gv_round_all(const gv_value *y, const gv_format *fmt, const uint64_t
         else if (fabs(x) > DBL_MAX) bits = limits[x < 0.0 ? 1 : 2];
         else if (x == 0.0) bits = limits[signbit(x) ? 3 : 4];
         else if (y[i].hi != y[i].hi) bits = limits[0];
-        else if (y[i].hi != 0.0) flags[i] = gv_round_directed(y[i], fmt, limits[5], direction, &bits) ? GV_DECIDED : 0;
+        else if (fabs(y[i].hi) > DBL_MAX || y[i].hi == 0.0)
+            bits = (y[i].hi == 0.0 ? 0 : limits[5]) | (uint64_t)(signbit(y[i].hi) != 0) << (fmt->width - 1);
+        else flags[i] = gv_round_directed(y[i], fmt, limits[5], direction, &bits) ? GV_DECIDED : 0;
         gv_write(want, i, fmt->width, bits);
     }
 }

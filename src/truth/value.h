@@ -1,6 +1,6 @@
 /* An enclosure of an exact value y in double-double: |y 2^-k - (hi + lo)| < err, or err = 0 and hi + lo is exact. The
    inequality is strict: err = |lo| still says on which side of hi the value lies. hi = NaN: there is no value, x lies
-   outside of the domain.
+   outside of the domain; hi infinite: a pole. hi = -0: zero of that sign.
    What each constructor promises is proved for every branch of src/math: tests/prove/test_core.py (docs/proofs.md,
    section 4). From here on to the rounding and to errors: judge.h. */
 #ifndef GV_TRUTH_VALUE_H
