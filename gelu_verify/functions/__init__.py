@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from fractions import Fraction
 from threading import RLock
@@ -14,7 +14,7 @@ from ..errors import UsageError, one_of
 from .base import GROUPS, OWNER, Function
 from .parameters import base_name, canonical_name, checked_values, named, split_name
 
-__all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "is_registered", "named"]
+__all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "named"]
 
 MOST_KEPT = 256  # functions with parameters: anybody may ask a server for any number of them
 
@@ -148,11 +148,6 @@ def get_function(name: str) -> Function:
     if name not in FUNCTIONS:
         raise one_of("function", name, list(FUNCTIONS))
     return FUNCTIONS[name]
-
-
-def is_registered(function: Function) -> bool:
-    """Whether another process of this user finds the same function under its name."""
-    return FUNCTIONS.owner(function.name) is not None and FUNCTIONS[function.name] is function
 
 
 def compared_with(function: Function) -> list[Function]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..formats import Dyadic
-from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve
+from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, fraction, halve
 
 
 def square(x: Dyadic, doublings: int = 0) -> Dyadic:
@@ -13,8 +13,7 @@ def square(x: Dyadic, doublings: int = 0) -> Dyadic:
 
 def below(x: Dyadic, bound: int) -> bool:
     """|x| < bound."""
-    m, e = abs(x[0]), x[1]
-    return m << e < bound if e >= 0 else m < bound << -e
+    return abs(fraction(x)) < bound
 
 
 def normal_head(c: Enclosure, x: Dyadic) -> Interval:

@@ -15,11 +15,14 @@ from .limits import Limit
 
 Definition = Callable[[Enclosure, Dyadic], Terms]
 FAR = 2**30  # |t| from which on Q(|t|) and phi(t) are known to lie between 0 and 2^-(2^40), which is below all formats
+FAR_OF_MANY = 39  # the same where numbers are double-doubles: there phi(t) is known by its size alone, soon
 _BELOW_ALL = -(1 << 40)
 
 
 def ratio(c: Enclosure, value: Fraction) -> Interval:
     """The interval of a fraction: good to one unit of the precision, whatever its size."""
+    if not isinstance(value, Fraction):  # of many inputs at once: truth/carried.py
+        return value
     return c.exact((value.numerator, 0)) / c.exact((value.denominator, 0))
 
 
@@ -32,8 +35,9 @@ class _Point:
     """t, and functions of it as intervals."""
 
     def __init__(self, c: Enclosure, t: Fraction) -> None:
-        self.c, self.t, self.far = c, t, abs(t) >= FAR
-        if self.far:
+        self.c, self.t, self.many = c, t, not isinstance(t, Fraction)
+        self.far = abs(t) >= (FAR_OF_MANY if self.many else FAR)
+        if self.far or self.many:
             return
         squared = t * t
         bits = c.precision + 24 - min(floor_log2(squared), 0)
@@ -44,6 +48,8 @@ class _Point:
 
     def head(self) -> Interval:
         """(Phi(t) - 1/2)/t, for |t| < 1: the logarithm of G falls by at most 1/2 per unit of z."""
+        if self.many:
+            return self.c.erf(self.t / self.c.iv.sqrt(2)) / (2 * self.t)
         return self.c.gauss_head(self.z) * self._loss / self.c.iv.sqrt(2 * self.c.iv.pi)
 
     def tail(self) -> Interval:
@@ -51,12 +57,16 @@ class _Point:
 
         H' = -(e^(-z/2) + H)/(2 z), and H > e^(-z/2)/(z + 1).
         """
+        if self.many:
+            return self.c.erfc(abs(self.t) / self.c.iv.sqrt(2)) / 2
         if self.far:
             return _tiny(self.c)
         return ratio(self.c, abs(self.t)) * self.c.gauss_tail(self.z) * self._loss / self.c.iv.sqrt(2 * self.c.iv.pi)
 
     def density(self) -> Interval:
         """phi(t): its logarithm falls by 1/2 per unit of z."""
+        if self.many:
+            return self.c.exp(-(self.t * self.t) / 2) / self.c.iv.sqrt(2 * self.c.iv.pi)
         if self.far:
             return _tiny(self.c)
         return self.c.exp(-self.c.exact(halve(self.z))) * self._loss / self.c.iv.sqrt(2 * self.c.iv.pi)
@@ -107,7 +117,7 @@ def gelu_grad(mu: Fraction, sigma: Fraction) -> Definition:
             return Terms(HALF, ratio(c, t) * at.head() + ratio(c, r) * at.density())
         if at.far:
             bracket = ratio(c, r) - at.mills() if t > 0 else ratio(c, r) + at.mills()
-            return Terms(ONE if t > 0 else ZERO, bracket * _tiny(c))
+            return Terms(ONE if t > 0 else ZERO, bracket * at.density())
         rest = ratio(c, r) * at.density()
         return Terms(ONE, rest - at.tail()) if t > 0 else Terms(ZERO, rest + at.tail())
 

@@ -61,8 +61,8 @@ class Function:
     irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`. "nan" outside of `domain`."""
     at_plus_infinity: Limit
     at_zero: Limit
-    """f(0), as above ("nan" where 0 is outside of the domain); "x" where f(0) = 0 has the sign of x, "-x" where it has the other one. "inf" or "-inf" is a pole:
-    the result at both zeros (IEEE 754: division by zero)."""
+    """f(0), as above ("nan" where 0 is outside of the domain); "x" where f(0) = 0 has the sign of x, "-x" where it has
+    the other one. "inf" or "-inf" is a pole: the result at both zeros (IEEE 754: division by zero)."""
 
     group: Group = "activation"
     """Where it stands in lists and reports. A target that claims an activation or a baseline is compared with all
@@ -282,6 +282,11 @@ class Function:
             return ()
         x = fmt.fraction(x_bits)
         return tuple(limit for text, limits in self.also.items() if Fraction(text) == x for limit in limits)
+
+    def jumps(self, fmt: Format) -> list[int]:
+        """Bits of the inputs at which there is more than one right result."""
+        found = {fmt.round(Fraction(text)) | sign for text in self.also for sign in (0, fmt.sign_mask)}
+        return [bits for bits in found if self.others_at(fmt, bits)]
 
     def is_due(self, fmt: Format, x_bits: int, got_bits: int) -> bool:
         """Whether an output, which is no NaN, is what is stated at x, or another result that is as right."""

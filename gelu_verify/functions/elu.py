@@ -9,15 +9,9 @@ from ..formats import Dyadic
 from . import _logistic
 from ._scaled_gauss import Definition, ratio
 from .base import Function, Values
-from .enclosures import ONE, ZERO, Enclosure, Terms
+from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, times
 from .limits import Limit
 from .parameters import ALPHA, exact_text
-
-
-def dyadic(value: Fraction) -> Dyadic | None:
-    """A fraction as (m, e), where it is one."""
-    d = value.denominator
-    return None if d & (d - 1) else (value.numerator, 1 - d.bit_length())
 
 
 def _terms(alpha: Fraction) -> Definition:
@@ -31,10 +25,9 @@ def _terms(alpha: Fraction) -> Definition:
         whole = ratio(c, alpha)
         if factor and not _logistic.is_small(point):
             return Terms((-factor[0], factor[1]), whole * c.exp(point))
-        product = alpha * x[0]
-        leading = dyadic(product)
-        if leading and _logistic.is_small(point):
-            return Terms((leading[0], leading[1] + x[1]), whole * c.expm1_rest(point))
+        leading = times(x, alpha) if _logistic.is_small(point) else None
+        if leading:
+            return Terms(leading, whole * c.expm1_rest(point))
         return Terms(ZERO, whole * c.expm1(point))
 
     return terms

@@ -41,7 +41,25 @@ def halve(x: Dyadic) -> Dyadic:
 
 
 def fraction(x: Dyadic) -> Fraction:
+    many: Any = getattr(x[0], "scaled", None)  # of many inputs at once: truth/carried.py
+    if many is not None:
+        return many(x[1])  # type: ignore[no-any-return]
     return Fraction(x[0]) * Fraction(2) ** x[1] if x[0] else Fraction(0)
+
+
+def dyadic(value: Fraction) -> Dyadic | None:
+    """A fraction as (m, e), where it is one."""
+    d = value.denominator
+    return None if d & (d - 1) else (value.numerator, 1 - d.bit_length())
+
+
+def times(x: Dyadic, factor: Fraction) -> Dyadic | None:
+    """x factor, where that is a dyadic number: always where the factor is one, else for an x that has its divisor."""
+    exactly = dyadic(factor)
+    if exactly is None and isinstance(x[0], int):
+        exactly = dyadic(factor * x[0])
+        return exactly and (exactly[0], exactly[1] + x[1])
+    return exactly and (exactly[0] * x[0], exactly[1] + x[1])
 
 
 class Enclosure:
@@ -130,6 +148,21 @@ class Enclosure:
         low, high = (self._libmp.mpf_atan(end, self.iv.prec, "n") for end in s._mpi_)
         return self._widened(self.iv.make_mpf((low, high)))
 
+    def erf(self, s: Interval) -> Interval:
+        """erf s with relative accuracy, for s of one sign: it rises."""
+        return self._rising(lambda end: 2 * self.exact(end) * self.gauss_head(_doubled_square(end)), s)
+
+    def erfc(self, s: Interval) -> Interval:
+        """erfc s with relative accuracy for s > 0: it falls; below 0, 1 - erf s."""
+        if endpoints(s)[0][0] <= 0 or magnitude_exponent(s) < -1:
+            return 1 - self.erf(s)
+        return -self._rising(lambda end: -2 * self.exact(end) * self.gauss_tail(_doubled_square(end)), s)
+
+    def _rising(self, times_root_pi: Callable[[Dyadic], Interval], s: Interval) -> Interval:
+        """What a rising function is between its values at the ends of its argument."""
+        low, high = (times_root_pi(end) / self.iv.sqrt(self.iv.pi) for end in endpoints(s))
+        return self.iv.make_mpf((low._mpi_[0], high._mpi_[1]))
+
     def gauss_head(self, z: Dyadic) -> Interval:
         """G(z) = integral of exp(-z t^2 / 2) over t in [0, 1], for z >= 0.
 
@@ -190,6 +223,10 @@ class Enclosure:
         return total + term * self.between(-1, 1, 0)
 
 
+def _doubled_square(x: Dyadic) -> Dyadic:
+    return x[0] * x[0], 2 * x[1] + 1
+
+
 def endpoints(interval: Interval) -> tuple[Dyadic, Dyadic]:
     """Exact lower and upper end."""
     low, high = interval._mpi_
@@ -198,6 +235,8 @@ def endpoints(interval: Interval) -> tuple[Dyadic, Dyadic]:
 
 def magnitude_exponent(interval: Interval) -> int:
     """Exponent e with every |value| < 2^e, and the largest above 2^(e-2)."""
+    if (many := getattr(interval, "exponents", None)) is not None:
+        return many()  # type: ignore[no-any-return]
     return max(m.bit_length() + e for m, e in endpoints(interval) if m)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ..formats import Dyadic
 from ._logistic import is_small
 from .base import Function
-from .enclosures import ONE, ZERO, Enclosure, Terms
+from .enclosures import ONE, ZERO, Enclosure, Terms, times
 
+SLOPE = Fraction(3, 5)  # at 0
 MINIMUM = "-1.19243121451549521213758834042073941"
 INFLECTIONS = "-2.25637639636079312000574854395016391", "1.49057117948542845929441890819790982"
 
@@ -18,9 +21,10 @@ def terms(c: Enclosure, x: Dyadic) -> Terms:
     2/5 x (u + 3) (u - 1) / (u^2 + 2 u + 2) with u = e^x: else tiny x would need a precision of 1,000 bits.
     """
     point = c.exact(x)
-    if x[0] % 5 == 0 and is_small(point):
+    leading = times(x, SLOPE) if is_small(point) else None
+    if leading:
         u = c.exp(point)
-        return Terms((3 * x[0] // 5, x[1]), 2 * point * (u + 3) * c.expm1(point) / (5 * (u * u + 2 * u + 2)))
+        return Terms(leading, 2 * point * (u + 3) * c.expm1(point) / (5 * (u * u + 2 * u + 2)))
     u = c.exp(-abs(point))
     if point > 0:
         return Terms(x, -2 * point * u * u / (1 + 2 * u + 2 * u * u))

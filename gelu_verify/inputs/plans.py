@@ -396,8 +396,8 @@ def _points(function: Function, fmt: Format, also: tuple[int, ...]) -> Iterator[
     """Special values and what checks look at, numbers that people type, landmarks with their neighbours, hard cases."""
     yield ordinals(fmt, fixed_bits(function.name, fmt.name))
     yield ordinals(fmt, np.array(short_bits(fmt), dtype=fmt.uint))
-    decimals = {*function.landmarks.values(), *(function.turning_points or ()), *function.points}
-    centres = {fmt.ordinal(fmt.round(Fraction(text))) for text in decimals}
+    numbers = {*map(Fraction, (*function.landmarks.values(), *(function.turning_points or ()))), *function.points}
+    centres = {fmt.ordinal(fmt.round(number)) for number in numbers}
     centres |= {int(edge) for edge in region_edges(fmt.name)[1:-1]}
     threshold = zero_threshold(function.name, fmt.name)
     if threshold is not None:

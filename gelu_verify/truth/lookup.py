@@ -241,7 +241,7 @@ def _quotient_of(slope: Value, value: Value) -> tuple[float | None, int]:
 
 
 def _quotient(entry: Function, fmt: Format, x_bits: int) -> float | None:
-    """The same as a difference quotient of exact values: good to 11 digits for every function, where it is below 2^44."""
+    """The same as a difference quotient of exact values: good to 11 digits for every function, up to 2^44."""
     m, e = fmt.dyadic(x_bits)
     try:
         if not any(m for m, _ in enclosed_ends(entry, (m, e), 1)):  # log at 1

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from ..errors import OracleError
 from ..formats import Dyadic, Format, Mode
 from ..functions import Function
-from ..functions.enclosures import ZERO, Enclosure, Terms, ends_of, fraction, narrowed, rounded, total
+from ..functions.enclosures import Enclosure, Terms, ends_of, fraction, narrowed, rounded, total
 from ..functions.limits import DEEPEST, Limit, bits_of, bounds_of
 
 PRECISIONS = tuple(2**k for k in range(6, 18))
@@ -79,33 +79,33 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
     NaN without cause, or a number where NaN or a pole is due; NaN where x itself is not finite, or outside of the
     domain and the output NaN. A y that overflows counts as 2^(emax+1), in
     units of the last binade. Faithful: no number of the format lies
-    between the output and the exact value. Raises OracleError as `round_exactly` does.
+    between the output and the exact value. Where another result is as right (`Function.also`), all is said of the one
+    that the output is nearest to. Raises OracleError as `round_exactly` does.
     """
     want = _rounded(function, fmt, x_bits, "nearest")
     if not function.has_value(fmt, x_bits):
         same = fmt.is_nan(got_bits) if fmt.is_nan(want) else got_bits == want
         is_pole = fmt.is_finite(x_bits) and not fmt.is_nan(want)
         return want, 0.0 if is_pole and same else float("nan" if same or not fmt.is_finite(x_bits) else "inf"), same
-    found = [_against(fmt, got_bits, lambda mode: _rounded(function, fmt, x_bits, mode),
-                      lambda: _close(function, fmt, x_bits))]  # fmt: skip
+    due = [(partial(_rounded, function, fmt, x_bits), partial(_close, function, fmt, x_bits))]
     for limit in function.others_at(fmt, x_bits):
-        found.append(
-            _against(fmt, got_bits, partial(bits_of, limit, fmt), lambda: _closest(_bounds_of(limit, fmt), fmt))
-        )
-    return want, *min(found, key=lambda each: (abs(each[0]), not each[1]))
+        due.append((partial(bits_of, limit, fmt), partial(_close_to_limit, limit, fmt)))
+    found = [_against(fmt, got_bits, rounded, close) for rounded, close in due]
+    return min(found, key=lambda each: abs(each[1]))
 
 
 def _against(
     fmt: Format, got_bits: int, rounded: Callable[[Mode], int], close: Callable[[], tuple[Fraction, Fraction]]
-) -> tuple[float, bool]:
-    """Error and faithfulness of an output against one number, of which roundings, and value and ulp are had."""
+) -> tuple[int, float, bool]:
+    """The same against one number, of which roundings, and value and ulp are had."""
+    want = rounded("nearest")
     if not fmt.is_finite(got_bits):
-        overflow = got_bits == rounded("nearest")
-        return 0.0 if overflow else float("inf"), overflow
+        overflow = got_bits == want
+        return want, 0.0 if overflow else float("inf"), overflow
     got = fmt.fraction(got_bits)
     value, unit = close()
     faithful = got in {fmt.fraction(b) for b in map(rounded, _AROUND) if fmt.is_finite(b)}
-    return _ratio(got - value, unit), faithful
+    return want, _ratio(got - value, unit), faithful
 
 
 _rounded = lru_cache(KEPT)(round_exactly)  # many targets are judged at the same inputs
@@ -115,15 +115,27 @@ _rounded = lru_cache(KEPT)(round_exactly)  # many targets are judged at the same
 def _close(function: Function, fmt: Format, x_bits: int) -> tuple[Fraction, Fraction]:
     """f(x) within 2^-65 of its ulp, capped at +-2^(emax+1), and that ulp."""
     limit = function.limit(fmt, x_bits)
-    found = _closest(_bounds(function, fmt, x_bits) if limit is None else _bounds_of(limit, fmt), fmt)
+    if limit is not None:
+        return _close_to_limit(limit, fmt)
+    found = _closest(_bounds(function, fmt, x_bits), fmt)
     if found is None:
         raise OracleError(f"{function.name} at {fmt.hex_float(x_bits)} ({fmt.name}): error undecided")
     return found
 
 
+def _close_to_limit(limit: Limit, fmt: Format) -> tuple[Fraction, Fraction]:
+    """The same of a limit."""
+    found = _closest((bounds_of("0" if limit in ("x", "-x") else limit, precision) for precision in PRECISIONS), fmt)
+    if found is None:
+        raise OracleError(f"a limit in {fmt.name}: error undecided")
+    return found
+
+
 def _closest(bounds: Iterable[tuple[Fraction, Fraction]], fmt: Format) -> tuple[Fraction, Fraction] | None:
-    """The middle of the first bounds that are narrow enough, and its ulp."""
-    for low, high in bounds:
+    """The middle of the first bounds that are narrow enough, capped, and its ulp."""
+    cap = Fraction(2) ** (fmt.emax + 1)
+    for ends in bounds:
+        low, high = (max(-cap, min(end, cap)) for end in ends)
         if low == high == 0 or (low * high > 0 and fmt.ulp(low) == fmt.ulp(high)):
             unit = min(fmt.ulp(low), Fraction(2) ** (fmt.emax - fmt.precision + 1))
             if low == high or (high - low) * 2**64 <= unit:
@@ -132,29 +144,14 @@ def _closest(bounds: Iterable[tuple[Fraction, Fraction]], fmt: Format) -> tuple[
 
 
 def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Ever narrower rational bounds of f(x), capped at +-2^(emax+1).
-
-    Corrections far below the grid of `fmt` stand for their sign.
-    """
+    """Ever narrower rational bounds of f(x); corrections far below the grid of `fmt` stand for their sign."""
     for precision in PRECISIONS:
         terms = _terms(function, precision, fmt.dyadic(x_bits))
         if terms.correction is None:
             low = high = fraction(terms.leading)
         else:
             low, high = (fraction(total(terms.leading, end, fmt.min_exponent - 200)) for end in ends_of(terms))
-        yield _capped(low, fmt), _capped(high, fmt)
-
-
-def _bounds_of(limit: Limit, fmt: Format) -> Iterator[tuple[Fraction, Fraction]]:
-    """The same of a limit."""
-    for precision in PRECISIONS:
-        low, high = bounds_of("0" if limit in ("x", "-x") else limit, precision)
-        yield _capped(low, fmt), _capped(high, fmt)
-
-
-def _capped(value: Fraction, fmt: Format) -> Fraction:
-    cap = Fraction(2) ** (fmt.emax + 1)
-    return max(-cap, min(value, cap))
+        yield low, high
 
 
 def _ratio(difference: Fraction, unit: Fraction) -> float:

@@ -129,7 +129,11 @@ def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nea
     if function in _WITH_KERNELS and fmt.width >= 32:
         kernel = getattr(correctly_rounded, function)
         return kernel(x.view(numpy_dtype(fmt.name))).view(fmt.uint)
-    return judge(function, dtype, x, x).want_bits
+    want = judge(function, dtype, x, x).want_bits
+    entry = get_function(function)
+    for bits in entry.jumps(fmt):  # there the judge names what the output is nearest to
+        want[x == bits] = round_exactly(entry, fmt, bits)
+    return want
 
 
 def _directed(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarray:
@@ -346,7 +350,7 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
 
     What is not kept is good until this thread asks for the next values.
     """
-    native, kept_on_disk = function.name in _NATIVE, keep
+    native = function.name in _NATIVE
     size = x.size * _core.VALUE_SIZE
     keep = keep and x.size >= WORTH_KEEPING
     if keep:
@@ -361,7 +365,7 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
     if native:
         _core.evaluate(function.name, _layout(fmt), x.view(np.uint8), values)
     else:
-        values[:] = values_of(function, fmt, x, keep=kept_on_disk).view(np.uint8)
+        values[:] = values_of(function, fmt, x).view(np.uint8)
     if keep:
         _memory[key] = values
     return values

@@ -36,6 +36,26 @@ cdef extern from "truth/linear.h":
     size_t gv_search_linear(const uint64_t *h, int n, uint64_t pieces, uint64_t limit, uint64_t *found,
                             size_t room) noexcept nogil
 
+cdef extern from "carried/carried.h":
+    void gv_all_add(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) noexcept nogil
+    void gv_all_multiply(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) noexcept nogil
+    void gv_all_divide(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) noexcept nogil
+    void gv_all_negative(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_absolute(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_sqrt(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_exp(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_expm1(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_log(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_log1p(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_tanh(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_atan(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_erf(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_erfc(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+    void gv_all_totals(const gv_value *leading, size_t dl, const gv_value *c, size_t dc, int exactly, gv_value *y,
+                       size_t n) noexcept nogil
+    void gv_all_exact(const double *m, const int64_t *e, gv_value *y, size_t n) noexcept nogil
+    void gv_all_signs(const gv_value *a, signed char *sign, size_t n) noexcept nogil
+
 cdef extern from "fenv/environment.h" nogil:
     ctypedef struct gv_environment:
         pass
@@ -182,3 +202,78 @@ def value(str function, double x, bint quick=False):
     loop(&x, &y, 1)
     gv_leave_default(&callers)
     return y.hi, y.lo, y.err, y.k
+
+
+ctypedef void (*gv_unary)(const gv_value *a, gv_value *y, size_t n) noexcept nogil
+ctypedef void (*gv_binary)(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) noexcept nogil
+
+_UNARY = ("negative", "absolute", "sqrt", "exp", "expm1", "log", "log1p", "tanh", "atan", "erf", "erfc")
+_BINARY = ("add", "multiply", "divide")
+cdef gv_unary[11] _unary = [gv_all_negative, gv_all_absolute, gv_all_sqrt, gv_all_exp, gv_all_expm1, gv_all_log,
+                           gv_all_log1p, gv_all_tanh, gv_all_atan, gv_all_erf, gv_all_erfc]
+cdef gv_binary[3] _binary = [gv_all_add, gv_all_multiply, gv_all_divide]
+
+
+cdef Py_ssize_t _operand(const unsigned char[::1] a, Py_ssize_t n) except -1:
+    """1, or 0 of an operand that is one number for all."""
+    cdef Py_ssize_t found = a.shape[0] // <Py_ssize_t>sizeof(gv_value)
+    if found != n and found != 1:
+        raise ValueError("arrays of different lengths")
+    return found == n
+
+
+def carried_unary(str operation, const unsigned char[::1] a, unsigned char[::1] y):
+    """An operation of src/carried/carried.h on the bytes of gv_values, into `y`."""
+    cdef Py_ssize_t n = y.shape[0] // <Py_ssize_t>sizeof(gv_value)
+    cdef int which = _UNARY.index(operation)
+    cdef gv_environment callers
+    if a.shape[0] != y.shape[0]:
+        raise ValueError("arrays of different lengths")
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            _unary[which](<const gv_value *>&a[0], <gv_value *>&y[0], n)
+            gv_leave_default(&callers)
+
+
+def carried_binary(str operation, const unsigned char[::1] a, const unsigned char[::1] b, unsigned char[::1] y):
+    """The same of two operands, each of as many numbers as `y` has, or of one."""
+    cdef Py_ssize_t n = y.shape[0] // <Py_ssize_t>sizeof(gv_value), da = _operand(a, n), db = _operand(b, n)
+    cdef int which = _BINARY.index(operation)
+    cdef gv_environment callers
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            _binary[which](<const gv_value *>&a[0], da, <const gv_value *>&b[0], db, <gv_value *>&y[0], n)
+            gv_leave_default(&callers)
+
+
+def carried_totals(const unsigned char[::1] leading, c, unsigned char[::1] y):
+    """Exact leading terms and corrections (None: there are none) as values of the core, into `y`."""
+    cdef const unsigned char[::1] correction = leading if c is None else c
+    cdef Py_ssize_t n = y.shape[0] // <Py_ssize_t>sizeof(gv_value)
+    cdef Py_ssize_t dl = _operand(leading, n), dc = _operand(correction, n)
+    cdef int exactly = c is None
+    cdef gv_environment callers
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            gv_all_totals(<const gv_value *>&leading[0], dl, <const gv_value *>&correction[0], dc, exactly,
+                          <gv_value *>&y[0], n)
+            gv_leave_default(&callers)
+
+
+def carried_exact(const double[::1] m, const int64_t[::1] e, unsigned char[::1] y):
+    """m 2^e, into `y`."""
+    if e.shape[0] != m.shape[0] or y.shape[0] != m.shape[0] * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("arrays of different lengths")
+    if m.shape[0]:
+        gv_all_exact(&m[0], &e[0], <gv_value *>&y[0], m.shape[0])
+
+
+def carried_signs(const unsigned char[::1] a, signed char[::1] signs):
+    """-1, 0 or 1 of each number; 2 where its sign is not known."""
+    if a.shape[0] != signs.shape[0] * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("arrays of different lengths")
+    if signs.shape[0]:
+        gv_all_signs(<const gv_value *>&a[0], &signs[0], signs.shape[0])
