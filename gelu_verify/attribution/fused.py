@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..truth.pairs import two_product, two_sum
+from .error_free import two_product, two_sum
 
 _FACTOR = 2.0**-960, 2.0**990  # sizes that `two_product` takes
 _TERM = 2.0**-800, 2.0**900  # of products and addends: no step over- or underflows

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..truth.pairs import two_product, two_sum
 from ..truth.values import reference_bits
+from .error_free import two_product, two_sum
 from .fused import fused
 
 Array = np.ndarray

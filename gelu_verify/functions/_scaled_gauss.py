@@ -10,20 +10,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..formats import Dyadic, floor_log2
-from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, fraction, halve
+from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, fraction, halve, ratio
 from .limits import Limit
 
 Definition = Callable[[Enclosure, Dyadic], Terms]
 FAR = 2**30  # |t| from which on Q(|t|) and phi(t) are known to lie between 0 and 2^-(2^40), which is below all formats
 FAR_OF_MANY = 39  # the same where numbers are double-doubles: there phi(t) is known by its size alone, soon
 _BELOW_ALL = -(1 << 40)
-
-
-def ratio(c: Enclosure, value: Fraction) -> Interval:
-    """The interval of a fraction: good to one unit of the precision, whatever its size."""
-    if not isinstance(value, Fraction):  # of many inputs at once: truth/carried.py
-        return value
-    return c.exact((value.numerator, 0)) / c.exact((value.denominator, 0))
 
 
 def _tiny(c: Enclosure) -> Interval:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import GeluVerifyError, OracleError, UsageError, message_of
 from ..formats import Dyadic, Format, Mode
-from .enclosures import Enclosure, Terms, fraction
-from .limits import POLES, Limit, bits_of, bounds_of, check_limit
+from .enclosures import Enclosure, Terms, as_interval, fraction
+from .limits import POLES, Limit, bits_of, bounds_of, check_limit, terms_of
 from .parameters import Parameter, all_times, base_name, checked_values, split_name, times
 
 Group = Literal["activation", "baseline", "block"]
@@ -96,6 +96,8 @@ class Function:
     lower: str | None = None
     """The greatest lower bound; None without one, or where it is not asked."""
     upper: str | None = None
+    symmetry: Literal["", "odd", "even"] = ""
+    """Whether f(-x) = -f(x), or f(-x) = f(x), for every x."""
     at_most_x: bool = False
     """Whether |f(x)| <= |x| for every x."""
     nan_at: tuple[Literal["-inf", "inf"], ...] = ()
@@ -126,6 +128,8 @@ class Function:
             raise self._wrong("group", self.group, ", ".join(GROUPS))
         if set(self.nan_at) - {"-inf", "inf"}:
             raise self._wrong("nan_at", self.nan_at, '"-inf", "inf"')
+        if self.symmetry not in ("", "odd", "even"):
+            raise self._wrong("symmetry", self.symmetry, '"", "odd", "even"')
         if self.sign not in ("", "+", "-", "x", "-x"):
             raise self._wrong("sign", self.sign, '"", "+", "-", "x", "-x"')
         if turns != sorted(set(turns)) or len(turns) > MOST_TURNS:
@@ -180,15 +184,23 @@ class Function:
         return tuple(sorted({Fraction(text) for text in (*self.at, *self.also, *ends)}))
 
     def enclosed(self, c: Enclosure, x: Dyadic) -> Terms:
-        """`terms`, whose own errors are told by function and x (OracleError)."""
+        """`terms`, or what is stated at x; its own errors are told by function and x (OracleError)."""
+        limit = self._stated.get(fraction(x)) if self.at else None
         try:
-            return self.terms(c, x)
+            return as_interval(c, self.terms(c, x)) if limit is None else terms_of(limit, c.precision)
         except GeluVerifyError:
             raise
         except Exception as error:
             whose = "" if self.owner == OWNER else f" of {self.owner}"
             raised = " ".join(f"{type(error).__name__}: {message_of(error)}".split())
             raise OracleError(f"{self.name}{whose} at {x[0]} * 2^{x[1]}: terms raised {raised}") from error
+
+    def rational_at(self, x: Dyadic) -> Fraction | None:
+        """f(x), where `terms` says that it is a rational number."""
+        leading, correction = self.terms(Enclosure(64), x)
+        if correction is None:
+            return fraction(leading)
+        return fraction(leading) + correction if isinstance(correction, Fraction) else None
 
     @property
     def is_zero_at_zero(self) -> bool:

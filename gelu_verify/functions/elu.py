@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from ..formats import Dyadic
 from . import _logistic
-from ._scaled_gauss import Definition, ratio
+from ._scaled_gauss import Definition
 from .base import Function, Values
-from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, times
+from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, ratio, times
 from .limits import Limit
 from .parameters import ALPHA, exact_text
 

@@ -20,7 +20,7 @@ _local = threading.local()
 
 
 class Terms(NamedTuple):
-    """A value as `leading + correction`: an exact dyadic and an interval (None: exactly zero).
+    """A value as `leading + correction`: an exact dyadic and an interval (None: exactly zero; a Fraction: that number).
 
     The split is what decides ties: gelu(x) = x/2 + c with c > 0 is on the upper side of x/2
     however small c is, and no precision has to span the gap between the two.
@@ -227,6 +227,25 @@ def _doubled_square(x: Dyadic) -> Dyadic:
     return x[0] * x[0], 2 * x[1] + 1
 
 
+def ratio(c: Enclosure, value: Any) -> Interval:
+    """The interval of a fraction: good to one unit of the precision, whatever its size."""
+    if not isinstance(value, Fraction):  # of many inputs at once: truth/carried.py
+        return value
+    return c.exact((value.numerator, 0)) / c.exact((value.denominator, 0))
+
+
+def exactly(c: Enclosure, value: Any) -> Terms:
+    """A rational number, computed as a Fraction: the leading term where it is a binary fraction."""
+    found = dyadic(value) if isinstance(value, Fraction) else None
+    return Terms(found, None) if found is not None else Terms(ZERO, value)
+
+
+def as_interval(c: Enclosure, terms: Terms) -> Terms:
+    """The same with an interval in place of a Fraction."""
+    is_number = isinstance(terms.correction, Fraction)
+    return Terms(terms.leading, ratio(c, terms.correction)) if is_number else terms
+
+
 def endpoints(interval: Interval) -> tuple[Dyadic, Dyadic]:
     """Exact lower and upper end."""
     low, high = interval._mpi_
@@ -276,7 +295,7 @@ def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | No
     """Exact ends of the first enclosure that is narrower than 2^-bits relative to the value; None where none is."""
     for terms in terms_at:
         if terms.correction is None:
-            return terms.leading, terms.leading
+            return (terms.leading, terms.leading) if terms.leading[0] else (ZERO, ZERO)
         (low, e), (high, f) = ends_of(terms)
         if terms.leading != ZERO:
             grid = abs(terms.leading[0]).bit_length() + terms.leading[1] - bits - 64

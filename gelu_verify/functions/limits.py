@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ..errors import OracleError
 from ..formats import Dyadic, Format, Mode
-from .enclosures import ZERO, Enclosure, Interval, Terms, ends_of, fraction, narrowed, rounded
+from .enclosures import ZERO, Enclosure, Interval, Terms, as_interval, ends_of, exactly, fraction, narrowed, rounded
 
 Limit = str | Callable[[Enclosure], Interval | Terms]
 """A word, an exact decimal, or what encloses the number: an interval, or Terms where it lies beside one, as 1 - e^-900
@@ -47,8 +47,7 @@ def bits_of(limit: Limit, fmt: Format, mode: Mode = "nearest") -> int:
 
 
 def ends_of_limit(limit: Limit, bits: int) -> tuple[Dyadic, Dyadic]:
-    """Exact ends of an enclosure of a finite limit that is no decimal, narrower than 2^-bits relative to it."""
-    assert callable(limit)
+    """Exact ends of an enclosure of a finite limit, narrower than 2^-bits relative to it."""
     ends = narrowed((terms_of(limit, precision) for precision in _PRECISIONS if precision > bits), bits)
     if ends is None:
         raise OracleError(f"no enclosure of {bits} bits of a limit")
@@ -77,7 +76,8 @@ def clamped(value: Dyadic) -> Dyadic:
     return value if abs(m.bit_length() + e) < DEEPEST else ((1 if m > 0 else -1), -DEEPEST if e < 0 else DEEPEST)
 
 
-def terms_of(limit: Callable[[Enclosure], Interval | Terms], precision: int) -> Terms:
-    """What such a limit says at a precision."""
-    found = limit(Enclosure(precision))
-    return found if isinstance(found, Terms) else Terms(ZERO, found)
+def terms_of(limit: Limit, precision: int) -> Terms:
+    """What a finite limit says at a precision."""
+    c = Enclosure(precision)
+    found = limit(c) if callable(limit) else exactly(c, Fraction(limit))
+    return as_interval(c, found if isinstance(found, Terms) else Terms(ZERO, found))

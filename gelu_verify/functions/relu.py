@@ -1,14 +1,18 @@
-"""relu(x) = max(x, 0)."""
+"""relu(x) = max(x, 0), and its derivative."""
 
 from __future__ import annotations
 
 from ..formats import Dyadic
 from .base import Function
-from .enclosures import ZERO, Enclosure, Terms
+from .enclosures import ONE, ZERO, Enclosure, Terms
 
 
 def terms(_: Enclosure, x: Dyadic) -> Terms:
     return Terms(x if x[0] > 0 else ZERO, None)
+
+
+def gradient(_: Enclosure, x: Dyadic) -> Terms:
+    return Terms(ONE if x[0] > 0 else ZERO, None)
 
 
 ENTRIES = (
@@ -25,5 +29,21 @@ ENTRIES = (
         sign="+",
         either_zero=True,
         at_most_x=True,
+    ),
+    Function(
+        name="relu_grad",
+        formula="1 for x > 0, else 0",
+        group="baseline",
+        gradient_of="relu",
+        terms=gradient,
+        at_minus_infinity="0",
+        at_plus_infinity="1",
+        at_zero="0",
+        also={"0": ("1",)},
+        lower="0",
+        upper="1",
+        sign="+",
+        either_zero=True,
+        arb=lambda x: x / x if x > 0 else x * 0,
     ),
 )

@@ -8,9 +8,8 @@ from fractions import Fraction
 from ..formats import Dyadic
 from . import _logistic
 from ._gauss import square
-from ._scaled_gauss import ratio
 from .base import Function, Values
-from .enclosures import ZERO, Enclosure, Interval, Terms
+from .enclosures import ZERO, Enclosure, Interval, Terms, ratio
 from .parameters import BETA, times
 
 

@@ -1,37 +1,70 @@
-"""softplus(x) = log(1 + e^x), and its derivative, which is sigmoid."""
+"""softplus(x) = log(1 + e^(beta x))/beta, and its derivative; beyond a threshold x, where one is set."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from ..formats import Dyadic
-from .base import Function
-from .enclosures import ZERO, Enclosure, Terms
+from . import _logistic
+from .base import Function, Values
+from .enclosures import HALF, ONE, ZERO, Enclosure, Terms, fraction, ratio
+from .parameters import BETA, LARGEST, Parameter
 from .sigmoid import SIGMOID
 
-
-def terms(c: Enclosure, x: Dyadic) -> Terms:
-    """x + log(1 + e^-x) on the right, log(1 + e^x) on the left."""
-    rest = c.log1p(c.exp(-abs(c.exact(x))))
-    return Terms(x if x[0] > 0 else ZERO, rest)
+THRESHOLD = Parameter("threshold", LARGEST, -LARGEST, LARGEST, "beta x above which it is x; 2^1024: nowhere")
 
 
-ENTRIES = (
-    Function(
+def _softplus(values: Values) -> Function:
+    beta, threshold = values["beta"], values["threshold"]
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        """x + log(1 + e^-s)/beta on the right, log(1 + e^s)/beta on the left, s = beta x."""
+        if threshold != LARGEST and beta * fraction(x) > threshold:
+            return Terms(x, None)
+        rest = c.log1p(c.exp(-abs(ratio(c, beta) * c.exact(x)))) / ratio(c, beta)
+        return Terms(x if x[0] > 0 else ZERO, rest)
+
+    return Function(
         name="softplus",
-        formula="log(1 + e^x)",
+        formula="log(1 + e^(beta x))/beta, beta = 1; x for beta x > threshold",
         terms=terms,
         at_minus_infinity="0",
         at_plus_infinity="inf",
-        at_zero=lambda c: c.log(c.iv.mpf(2)),
-        lower="0",
-        sign="+",
-    ),
-    replace(
+        at_zero="x" if threshold < 0 else lambda c: c.log(c.iv.mpf(2)) / ratio(c, beta),
+        turning_points=() if threshold == LARGEST else None,
+        landmarks={} if threshold == LARGEST else {"border": str(threshold / beta)},
+        lower="0" if threshold >= 0 else None,
+        sign="+" if threshold >= 0 else "",
+    )
+
+
+def _softplus_grad(values: Values) -> Function:
+    beta, threshold = values["beta"], values["threshold"]
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        if threshold != LARGEST and beta * fraction(x) > threshold:
+            return Terms(ONE, None)
+        point = ratio(c, beta) * c.exact(x)
+        if _logistic.is_small(point):
+            return Terms(HALF, c.tanh(point / 2) / 2)
+        q = _logistic.lower_share(c, abs(point))
+        return Terms(ONE, -q) if point > 0 else Terms(ZERO, q)
+
+    return replace(
         SIGMOID,
         name="softplus_grad",
-        formula="1/(1 + e^-x) = sigmoid(x)",
+        formula="1/(1 + e^(-beta x)), beta = 1; 1 for beta x > threshold",
         group="activation",
         gradient_of="softplus",
-    ),
+        terms=terms,
+        at_zero="1" if threshold < 0 else "0.5",
+        also={} if threshold == LARGEST else {str(threshold / beta): ("1",)},
+    )
+
+
+_DEFAULT = {"beta": Fraction(1), "threshold": LARGEST}
+ENTRIES = (
+    replace(_softplus(_DEFAULT), parameters=(BETA, THRESHOLD), with_values=_softplus),
+    replace(_softplus_grad(_DEFAULT), parameters=(BETA, THRESHOLD), with_values=_softplus_grad),
 )

@@ -118,7 +118,7 @@ class Carried:
     def __pow__(self, power: int) -> Carried:
         if not isinstance(power, int) or not 1 <= power <= 64:
             raise Unfollowed
-        whole = self
+        whole: Carried = self
         for bit in bin(power)[3:]:
             whole = whole * whole if bit == "0" else whole * whole * self
         return whole
@@ -184,7 +184,7 @@ class Exponents:
         return Exponents(-self.e)
 
     def __rsub__(self, other: Any) -> Exponents:
-        return -self + other
+        return (-self).__add__(other)
 
     def _asked(self, operation: Callable[[Any, Any], Any], other: Any) -> bool:
         yes = operation(self.e, other.e if isinstance(other, Exponents) else other)

@@ -27,6 +27,7 @@ GUARD = 48  # bits of the first enclosure beyond the precision of the format
 DOUBLINGS = 3
 NARROWER = (1 << 9, 1 << 12)  # bits where the rounding is open: 3/5 x of tiny x is a number of the format, often
 _BEYOND, _VANISHING, _HUGE = 1140, -1140, 2001  # powers of two: where every format overflows or is zero (value.h)
+_APART = 400  # powers of two between the parts of an exact value from which on the lower one counts by its sign
 _TINY = 199  # powers of two below a leading term from which on a correction counts by its sign
 
 
@@ -53,7 +54,7 @@ def _by_arrays(function: Function, fmt: Format, x: np.ndarray) -> tuple[np.ndarr
     for bits, value in _stated(function, fmt):
         there = x == bits
         values[there], done[there] = value, True
-    smallest = np.ldexp(1.0, np.maximum(fmt.min_exponent - _enough(fmt) - values["k"], -1000))  # of u(y)
+    smallest = np.ldexp(1.0, np.clip(fmt.min_exponent - _enough(fmt) - values["k"], -1000, 1000))  # of u(y)
     wide = values["err"] > np.maximum(np.abs(values["hi"]) * 2.0 ** -(fmt.precision + _enough(fmt)), smallest)
     wide &= ~np.isin(values["k"], (_VANISHING, _HUGE))
     return values, np.flatnonzero((wide | _undecided(fmt, x, values)) & ~done)
@@ -165,6 +166,9 @@ def _between(low: Dyadic, high: Dyadic) -> Value:
     a, b = a << (e - unit), b << (f - unit)
     middle, unit = a + b, unit - 1
     hi, left = _leading(middle, 53)
+    if left and abs(left).bit_length() < middle.bit_length() - _APART:  # it would underflow: its side counts
+        head = math.ldexp(float(hi[0]), hi[1] + unit - k)
+        return head, math.copysign(head, left) * 2.0**-200, abs(head) * 2.0**-200, k
     lo, left = _leading(left, 53)
     rest, _ = _leading(abs(left) + abs(b - a), 50, up=True)
     parts = (math.ldexp(float(m), shift + unit - k) for m, shift in (hi, lo, rest))

@@ -222,7 +222,11 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **p
     if not entry.is_defined_at(point):
         return "nan"
     limit = entry.stated_at(value)
-    return _digits(partial(enclosed_ends, entry, point), digits) if limit is None else _limit_text(limit, digits)
+    if limit is not None:
+        return _limit_text(limit, digits)
+    if (number := entry.rational_at(point)) is not None:
+        return decimal_text(number, digits)
+    return _digits(partial(enclosed_ends, entry, point), digits)
 
 
 def _limit_text(limit: Limit, digits: int) -> str:

@@ -115,9 +115,10 @@ def arb_round(function: Function, fmt: Format, x_bits: int, mode: Mode = "neares
         if ball.is_finite():
             low, high = (_clamped(_dyadic(end), fmt) for end in (ball.lower(), ball.upper()))
             exact_zero = ball.is_exact() and low[0] == 0
-            if not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
+            in_tail = abs(m).bit_length() + e > 1
+            if in_tail and not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
                 # so deep in a tail that Arb's ball holds 0
-                sign = -1 if function.limit(fmt, x_bits & fmt.sign_mask | fmt.infinity) == "-0" else 1
+                sign = -1 if (function.at_minus_infinity if m < 0 else function.at_plus_infinity) == "-0" else 1
                 return fmt.round((sign, fmt.min_exponent - 4), mode)
             if (low[0] and high[0]) or exact_zero:
                 a, b = (fmt.round(end, mode) for end in (low, high))

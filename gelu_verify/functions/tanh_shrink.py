@@ -1,0 +1,83 @@
+"""tanh_shrink(x) = x - tanh(x), and its derivative, tanh(x)^2."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+from ..formats import Dyadic
+from . import _logistic
+from .base import Function
+from .enclosures import ONE, ZERO, Enclosure, Interval, Terms, magnitude_exponent
+
+
+@cache
+def _coefficient(n: int) -> Fraction:
+    """Of x^(2n + 1) in tanh x, from its derivative 1 - tanh(x)^2."""
+    if n == 0:
+        return Fraction(1)
+    return -sum((_coefficient(k) * _coefficient(n - 1 - k) for k in range(n)), Fraction(0)) / (2 * n + 1)
+
+
+def rest_of_tanh(c: Enclosure, t: Interval) -> Interval:
+    """t - tanh(t) with relative accuracy: below 1/16 its series, whose terms fall and alternate."""
+    if magnitude_exponent(t) > -4:
+        return c.with_extra(12, lambda: t - c.tanh(t))
+    squared, n = t * t, c.precision // 9 + 2
+    whole = abs(_coefficient(n)).numerator * c.between(0, 1, 0) / abs(_coefficient(n)).denominator
+    while n > 1:
+        n -= 1
+        whole = c.rational(*abs(_coefficient(n)).as_integer_ratio()) - squared * whole
+    return t * squared * whole
+
+
+def terms(c: Enclosure, x: Dyadic) -> Terms:
+    """Beside x - 1 and x + 1 for large x."""
+    point = c.exact(x)
+    if _logistic.is_small(point):
+        return Terms(ZERO, rest_of_tanh(c, point))
+    rest = 1 - 2 * _logistic.lower_share(c, 2 * abs(point))
+    return Terms(x, -rest if point > 0 else rest)
+
+
+def gradient(c: Enclosure, x: Dyadic) -> Terms:
+    """tanh(x)^2 = 1 - 4 e/(1 + e)^2, e = e^(-2 |x|)."""
+    point = c.exact(x)
+    if _logistic.is_small(point):
+        return Terms(ZERO, c.tanh(point) ** 2)
+    e = c.exp(-2 * abs(point))
+    return Terms(ONE, -4 * e / (1 + e) ** 2)
+
+
+ENTRIES = (
+    Function(
+        name="tanh_shrink",
+        formula="x - tanh(x)",
+        group="baseline",
+        terms=terms,
+        at_minus_infinity="-inf",
+        at_plus_infinity="inf",
+        at_zero="x",
+        symmetry="odd",
+        sign="x",
+        at_most_x=True,
+        arb=lambda x: x - x.tanh(),
+    ),
+    Function(
+        name="tanh_shrink_grad",
+        formula="tanh(x)^2",
+        group="baseline",
+        gradient_of="tanh_shrink",
+        terms=gradient,
+        at_minus_infinity="1",
+        at_plus_infinity="1",
+        at_zero="0",
+        symmetry="even",
+        turning_points=("0",),
+        falls_first=True,
+        lower="0",
+        upper="1",
+        sign="+",
+        arb=lambda x: x.tanh() ** 2,
+    ),
+)
