@@ -31,8 +31,8 @@ def facts() -> Iterator[Fact]:
         "normalization",
         "sqrt(2/pi) normalizes the outputs.",
         "It is the slope at 0 of erf(x/sqrt(2)), so that tanh(sqrt(2/pi) x) has the same one there: "
-        "gelu.gradient_lipschitz, gelu_tanh.gradient_lipschitz. No factor inside the tanh bounds the outputs: they grow "
-        "as x.",
+        "gelu.gradient_lipschitz, gelu_tanh.gradient_lipschitz. No factor inside the tanh bounds the outputs: they "
+        "grow as x.",
         slope=(2 / flint.arb.pi()).sqrt(),
     )
     yield _spread()
