@@ -5,7 +5,7 @@ import { formatOf } from "./formats.js";
 import { byId, element, options, svg, ulpText } from "./dom.js";
 
 const SIDE = 32; // inputs on each side of the middle
-const BOX = { left: 62, right: 950, top: 14, bottom: 250 };
+const BOX = { left: 62, right: 950, top: 20, bottom: 250 };
 const ALL = "all"; // of each library the implementation of its own name
 const TICKS = [0.5, 4, 1e2, 1e4, 1e6, 1e9, 1e12, 1e15];
 let view = null; // { answer, format, middle, step }: middle and step in ordinals
@@ -111,6 +111,7 @@ async function draw() {
   }));
 }
 
+const styleOf = (index) => `line line${index % 6} dash${index % 7}`; // neighbours differ without colour
 const level = (error) => Math.sign(error) * Math.log10(1 + Math.abs(error) * 2);
 
 function picture(rows, bits, at) {
@@ -124,15 +125,16 @@ function picture(rows, bits, at) {
       svg("text", { x: BOX.left - 6, y: along(tick) + 4, "text-anchor": "end" }, tick === 0 ? "0" : Math.abs(tick) < 1e4 ? String(tick) : tick.toExponential(0).replace("e+", "e")));
   }
   made.append(svg("line", { class: "mid", x1: across(at), x2: across(at), y1: BOX.top, y2: BOX.bottom }));
+  made.append(svg("text", { x: 4, y: 11 }, "error, ULP"), svg("text", { x: across(SIDE), y: 274, "text-anchor": "middle" }, "x, in the order of the floats"));
   for (const [i, end] of [[0, "start"], [bits.length - 1, "end"]]) made.append(svg("text", { x: across(i), y: 274, "text-anchor": end }, bits[i]));
   rows.forEach((row, index) => {
     const points = row.error_ulp.map((error, i) => (error === null ? null : `${across(i).toFixed(1)} ${along(error).toFixed(1)}`)).filter(Boolean);
-    const line = svg("path", { class: `line line${index % 6}`, d: points.length ? `M${points.join("L")}` : "" });
+    const line = svg("path", { class: styleOf(index), d: points.length ? `M${points.join("L")}` : "" });
     line.append(svg("title", {}, row.target));
     made.append(line);
   });
   const legend = element("ul", { class: "legend" }, ...rows.map((row, index) =>
-    element("li", {}, element("span", { class: `key line${index % 6}` }, "━ "), `${row.target}: up to ${ulpText(sizes[index], "=")} ULP here`)));
+    element("li", {}, svg("svg", { viewBox: "0 0 26 6", width: 26, height: 6, "aria-hidden": "true" }, svg("line", { class: styleOf(index), x1: 0, x2: 26, y1: 3, y2: 3 })), ` ${row.target}: up to ${ulpText(sizes[index], "=")} ULP here`)));
   const caption = `Error in ULP of ${rows.length} implementations at ${bits.length} floats from ${bits[0]} to ${bits.at(-1)}, every ${view.step.toLocaleString("en")}th; the dashed line is x.`;
   return element("div", {}, made, element("p", { class: "note", id: "around-caption" }, caption), legend);
 }
