@@ -2,7 +2,7 @@
 
 Rows of zeros, most of those of a table, are left out, and of the others bytes of equal weight stand together: the high
 ones of integers are equal, so that runs of equal bytes are all that has to be looked for. That takes half the time of
-deflate's search, and a fifth less room.
+deflate's search, and a fifth fewer bytes.
 """
 
 from __future__ import annotations
