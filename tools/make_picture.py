@@ -22,7 +22,8 @@ from gelu_verify.records.claims import claim_text
 from gelu_verify.records.result import Record
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import Run, read_run
-from gelu_verify.show.chart import MINUS, Axis, Chart, Curve, Note, ReferenceLine, octaves, svg
+from gelu_verify.show.chart import MINUS, Axis, Chart, Curve, Note, ReferenceLine, octaves
+from gelu_verify.show.drawing import svg
 
 ROOT = Path(__file__).parents[1]
 KEPT, PICTURE, README = ROOT / "docs" / "errors.json", ROOT / "docs" / "errors.svg", ROOT / "README.md"
@@ -112,23 +113,22 @@ def picture(data: Mapping[str, Any]) -> str:
         for colour, (name, label) in enumerate(CURVES.items())
     ]
     chart = Chart(
-        title="GELU in float32: largest error found, in ULP (units in the last place)",
+        title="GELU in float32: largest error found",
         name="Largest error in ULP over x of the float32 GELU of torch, jax, onnxruntime and gelu_verify",
         x=Axis((LOW, HIGH), [(x, str(x).replace("-", MINUS)) for x in range(-14, 5, 2)], "x"),
-        y=octaves(OCTAVES, most=8),
+        y=octaves(OCTAVES, "error, units in the last place (ULP)", 8),
         curves=curves,
-        rules=[ReferenceLine(4)],
+        rules=[ReferenceLine(4, label="4 ULP: accurate below this line")],
         labels=[
-            Note(125, 46, "2²⁴ ULP: every digit is lost, the result is 0"),
-            Note(190, 236, "4 ULP: accurate below this line"),
-            Note(190, 281, "0.5 ULP: correctly rounded"),
-            Note(600, 64, "jax returns 0 for results\nbelow 1.2e-38", (576, 60)),
+            Note(82, 34, "2²⁴ ULP: every digit is lost, the result is 0"),
+            Note(96, 282, "0.5 ULP: correctly rounded"),
+            Note(378, 60, "jax returns 0 for\nresults below\n1.2e-38", (368, 56)),
         ],
-        width=760,
+        width=480,
         height=320,
         left=44,
     )
-    return str(svg(chart, alone=True, note=NOTE))
+    return str(svg(chart, alone=True, scale=1.5, note=NOTE))
 
 
 # ---- the table -----------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from gelu_verify.report.study_text import (
     loss_table,
     rate_table,
 )
-from gelu_verify.show.chart import Chart, svg
+from gelu_verify.show.chart import Chart
 from gelu_verify.show.document import TextTable
+from gelu_verify.show.drawing import svg
 from gelu_verify.show.markdown import of_blocks, table
 from gelu_verify.study.comparisons import UnitComparison, comparisons
 from gelu_verify.study.statistics import detectable, signed_rank

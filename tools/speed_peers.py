@@ -76,8 +76,8 @@ def plots(run: Run) -> dict[str, str]:
     """Name -> SVG."""
     drawn = {}
     for dtype in DTYPES:
-        drawn[dtype] = plot(f"{PLOTTED} in {dtype}, million elements a second", list(libraries(run, dtype)))
-        drawn[f"{dtype}-levels"] = plot(f"{PLOTTED} in {dtype}, million elements a second", list(levels(run, dtype)))
+        drawn[dtype] = plot(f"Speed of {PLOTTED} in {dtype}", list(libraries(run, dtype)))
+        drawn[f"{dtype}-levels"] = plot(f"Speed of {PLOTTED} in {dtype} by instruction set", list(levels(run, dtype)))
     return drawn
 
 
@@ -108,6 +108,7 @@ def plot(title: str, found: list[Series]) -> str:
     return lines(
         title,
         "elements",
+        "million elements a second",
         found,
         x_ticks=ticks(range(int(sizes[0]), int(sizes[-1]) + 1, 2), power_text),
         y_ticks=[(math.log10(at), f"{at:,}") for at in DECADES],

@@ -13,13 +13,14 @@ from ..paths import resource
 
 DIGITS = 36
 COMMAND = "python tools/make_facts.py"
-Topic = Literal["shape", "distance", "tail", "limit", "claim"]
+Topic = Literal["shape", "distance", "tail", "limit", "claim", "said"]
 TOPICS: dict[Topic, str] = {
     "shape": "Minimum, inflections, bounds, Lipschitz constants",
     "distance": "Distance from GELU",
     "tail": "Tails",
     "limit": "Limits and asymptotics",
     "claim": "Claims of Hendrycks and Gimpel (arXiv 1606.08415)",
+    "said": "Said of GELU by others",
 }
 
 
@@ -37,7 +38,7 @@ class Fact:
     proof: str
     """How it is proved."""
     verdict: str = ""
-    """Of a claim: confirmed, corrected or refuted."""
+    """Of a statement of others (topics claim and said): confirmed, or corrected."""
 
 
 @cache

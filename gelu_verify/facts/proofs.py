@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import flint
 
-from . import limits, shape, tails
+from . import limits, said, shape, tails
 from .balls import BITS
 from .base import TOPICS, Fact
 
@@ -12,5 +12,5 @@ from .base import TOPICS, Fact
 def proved_facts() -> list[Fact]:
     """The facts in the order of data/facts.json. OracleError where one does not hold."""
     with flint.ctx.workprec(BITS):
-        found = [*shape.facts(), *tails.facts(), *limits.facts(), *limits.claims()]
+        found = [*shape.facts(), *tails.facts(), *limits.facts(), *limits.claims(), *said.facts()]
     return sorted(found, key=lambda fact: [*TOPICS].index(fact.topic))

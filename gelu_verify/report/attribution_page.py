@@ -158,7 +158,7 @@ def _chart(
     return Chart(
         title=title, curves=curves, rules=[ReferenceLine(0.5)], width=760, height=height,
         x=Axis((0, bins.size), ticks(bins), "x, in the order of the floats"),
-        y=octaves(octaves_of([*values], LOWEST, HIGHEST), axis, most), top=18, attributes={"class": "chart wide"},
+        y=octaves(octaves_of([*values], LOWEST, HIGHEST), axis, most), attributes={"class": "chart wide"},
     )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..buckets.bins import EMPTY, FLOOR
 from ..records.accuracy import ACCURATE
-from ..show.chart import Axis, Chart, Curve, path_data
+from ..show.chart import Axis, Chart, Curve
+from ..show.drawing import path_data
 from .folds import LEVELS, Fold
 
 HEIGHT, MARK = 20, 4  # of a strip, and of the mark at its upper edge where an output is not finite and should be

@@ -118,7 +118,6 @@ def _drawn(picture: Picture) -> Chart:
         y=linear(min(ticks[0], *heights), max(ticks[-1], *heights), picture.height),
         curves=curves,
         marks=marks,
-        top=18,
     )
 
 

@@ -21,7 +21,8 @@ from ..records.accuracy import ACCURATE
 from ..records.claims import grade_text
 from ..records.grades import MARKS_SAY
 from ..records.result import Record, Result
-from ..show.chart import Axis, Chart, Curve, ReferenceLine, octaves, svg, without_style
+from ..show.chart import Axis, Chart, Curve, ReferenceLine, octaves
+from ..show.drawing import svg, without_style
 from .axis import octaves_of, ticks
 from .files import environment
 from .text import short_value, ulp_text, value_text
@@ -121,7 +122,7 @@ def _plot(result: Result) -> Markup:
     if found.nonfinite.any():
         curves.append(_area("NaN or an infinity for finite x", np.where(found.nonfinite, math.inf, math.nan), 1))
     chart = Chart(
-        title=f"Largest error in ULP over x. {_largest(result.record)}", curves=curves, width=720, height=210, top=18,
+        title=f"Largest error in ULP over x. {_largest(result.record)}", curves=curves, width=720, height=210,
         x=Axis((0, found.layout.size), ticks(found.layout), "x, in the order of the floats"),
         y=octaves((min(low, SPAN[0]), max(high, 3)), "largest error in ULP", 5),
         rules=[ReferenceLine(0.5), ReferenceLine(ACCURATE)], attributes=_OF_PAGE,

@@ -21,7 +21,7 @@ from ..errors import printable
 from ..functions import FUNCTIONS
 from ..records.claims import grade_title
 from ..records.grades import GRADES, MARKS
-from ..show.chart import STYLE
+from ..show.drawing import STYLE
 from ..show.html import read
 from .answer import answers, overview
 from .axis import strip_ticks

@@ -37,7 +37,6 @@ def curves(study: Study, task: str, dtype: str) -> Chart | None:
         x=Axis((1.0, float(last)), [(k, str(k)) for k in _epochs(last)], "epoch"),
         y=decades(known, "loss on the test part"),
         curves=drawn,
-        top=18,
     )
 
 
@@ -58,8 +57,9 @@ def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
         row = rows.setdefault(each.unit, [])
         row.append(_mark(len(rows), size, each.dtype, each.significant, text))
         if each.seen:
-            row.append(Mark(x=each.seen / each.loss, y=-len(rows), colour=DTYPES.index(each.dtype), shape="bar"))
-    return _rows(f"{task}: difference of the median losses, as a share of the loss", "|difference| / loss", rows)
+            row.append(Mark(x=each.seen / each.loss, y=-len(rows), colour=DTYPES.index(each.dtype), shape="bar",
+                            outline=_OUTLINES[each.dtype]))  # fmt: skip
+    return _rows(f"{task}: difference of the median losses", "|difference| / loss", rows)
 
 
 def shifts(study: Study, task: str) -> Chart | None:
@@ -75,7 +75,7 @@ def shifts(study: Study, task: str) -> Chart | None:
         text = f"{row.target}, {row.dtype}: {size:.2g} of the standard deviation; {row.kernel_changed} other decisions"
         of = rows.setdefault(row.target, [])
         of.append(_mark(len(rows), size, row.dtype, row.kernel_changed > 0, text))
-    title = f"{task}: what each kernel adds to the outputs, over their standard deviation"
+    title = f"{task}: what each kernel adds to the outputs"
     return _rows(title, "root mean square / standard deviation", rows)
 
 
@@ -104,8 +104,8 @@ def _rows(title: str, axis: str, rows: Mapping[str, Sequence[Mark]], least: floa
     return Chart(
         title=title,
         x=Axis((start, float(high)), ticks, axis, place=place),
-        y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)]),
+        y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)], "kernel"),
         curves=_KEY,
         marks=[mark for marks in rows.values() for mark in reversed(marks)],
-        width=612, height=42 + ROW * len(rows), left=NAMES + 8, top=8, bottom=34, attributes={"class": "chart wide"},
+        width=480, height=52 + ROW * len(rows), left=NAMES + 8, bottom=34, attributes={"class": "chart wide"},
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..buckets.bins import HIGHEST
 from ..compare.trend import Trend, TrendPoint, TrendSeries
 from ..records.claims import error_text, grade_text, range_text
 from ..records.grades import GRADES, ORDER
-from ..show.chart import Axis, Chart, Curve, Mark, decades, octaves
+from ..show.chart import Axis, Chart, Curve, Mark, Outline, decades, number, octaves
 from ..show.document import Block, Details, Document, Figures, Items, Section, Text, TextTable
 from .axis import octaves_of
 from .comparison_text import run_text
@@ -24,7 +24,8 @@ from .text import NONE, rate_text
 HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "verdict")
 LOWEST = -2  # octaves of the error axis
 FARTHEST = 64.0  # |x| at the ends of the axis of ranges
-_TICKS = (-64, -16, -4, -1, 0, 1, 4, 16, 64)
+_TICKS = (-64, -16, -4, 0, 4, 16, 64)
+_OUTLINES: tuple[Outline, ...] = ("circle", "diamond")
 _MEANING = (
     "Each chart has one place for every run, the oldest on the left; a filled point is of all inputs, an open one of a "
     "sample. In a table, runs that follow each other and found the same, bit for bit, share a row."
@@ -118,41 +119,54 @@ def _charts(trend: Trend, series: TrendSeries) -> list[Chart]:
 
 
 def _chart(
-    trend: Trend, series: TrendSeries, title: str, axis: Axis, *values: Callable[[TrendPoint], Any], bound: bool = True
+    trend: Trend,
+    series: TrendSeries,
+    title: str,
+    axis: Axis,
+    values: Mapping[str, Callable[[TrendPoint], Any]],
+    bound: bool = True,
 ) -> Chart:
-    """One place for each run; where a run has no value, the line has a gap."""
+    """One place for each run; where a run has no value, the line has a gap. `values`: what is drawn, by its label."""
     curves, marks = [], []
-    for colour, value in enumerate(values):
+    for colour, (label, value) in enumerate(values.items()):
         points = [(float(point.run), value(point), point.bound) for point in series.points]
-        known = [Mark(x=x, y=y, colour=colour, shape="ring" if bound and of == ">=" else "dot", size=2.4)
-                 for x, y, of in points if y is not None]  # fmt: skip
+        known = [
+            Mark(x=x, y=y, colour=colour, outline=_OUTLINES[colour], size=2.4,
+                 shape="ring" if bound and of == ">=" else "dot")
+            for x, y, of in points if y is not None
+        ]  # fmt: skip
         line = [(x, math.nan if y is None else y) for x, y, _ in points] if known else []
-        curves.append(Curve(points=line, colour=colour))
+        curves.append(Curve(label=label, points=line, colour=colour))
         marks += known
     last = float(max(len(trend.runs) - 1, 1))
     return Chart(
         title=title, name=f"{title} over the runs; the table below has the numbers", curves=curves, marks=marks,
-        x=Axis((-0.02 * last, 1.02 * last)), y=axis, width=300, height=116, left=92, right=8, top=8, bottom=8,
+        x=Axis((-0.02 * last, 1.02 * last), title="runs, the oldest first"), y=axis, width=300, height=138, left=92,
+        right=8, bottom=20,
     )  # fmt: skip
 
 
 def _errors(trend: Trend, series: TrendSeries) -> Chart:
     known = np.array([point.max_ulp for point in series.points if point.max_ulp], float)
-    axis = octaves(octaves_of([known], LOWEST, HIGHEST), most=5)
-    return _chart(trend, series, "largest error, ULP", axis, lambda point: point.max_ulp)
+    axis = octaves(octaves_of([known], LOWEST, HIGHEST), "ULP", most=5)
+    return _chart(trend, series, "largest error", axis, {"": lambda point: point.max_ulp})
 
 
 def _grades(trend: Trend, series: TrendSeries) -> Chart:
     """The best grade at the upper edge."""
     last = len(ORDER) - 1
     ticks = [(float(last - place), GRADES[grade].word) for grade, place in ORDER.items()]  # type: ignore[index]
-    axis = Axis((0, last), ticks)
-    return _chart(trend, series, "grade", axis, lambda point: float(last - ORDER[point.grade]) if point.grade else None)
+
+    def place(point: TrendPoint) -> float | None:
+        return float(last - ORDER[point.grade]) if point.grade else None
+
+    return _chart(trend, series, "grade", Axis((0, last), ticks, "grade"), {"": place})
 
 
 def _ranges(trend: Trend, series: TrendSeries) -> Chart:
     """Both ends of where it is accurate; more than 64 is drawn as 64."""
-    axis = Axis((_signed(-FARTHEST), _signed(FARTHEST)), [(_signed(x), f"{x:g}") for x in _TICKS], place=_signed)
+    ticks = [(_signed(x), number(x)) for x in _TICKS]
+    axis = Axis((_signed(-FARTHEST), _signed(FARTHEST)), ticks, "x", place=_signed)
 
     def low(point: TrendPoint) -> float | None:
         return point.accurate_range.low if point.accurate_range else None
@@ -160,7 +174,7 @@ def _ranges(trend: Trend, series: TrendSeries) -> Chart:
     def high(point: TrendPoint) -> float | None:
         return point.accurate_range.high if point.accurate_range else None
 
-    return _chart(trend, series, "accurate from, to (x)", axis, low, high)
+    return _chart(trend, series, "accurate range", axis, {"up to": high, "from": low})
 
 
 def _signed(x: float) -> float:
@@ -172,8 +186,8 @@ def _speeds(trend: Trend, series: TrendSeries) -> Chart | None:
     rates = [point.elements_per_s for point in series.points if point.elements_per_s]
     if not rates:
         return None
-    axis = decades(rates)
-    return _chart(trend, series, "elements per second", axis, lambda point: point.elements_per_s or None, bound=False)
+    axis = decades(rates, "elements per second")
+    return _chart(trend, series, "speed", axis, {"": lambda point: point.elements_per_s or None}, False)
 
 
 def trend_csv(trend: Trend) -> str:

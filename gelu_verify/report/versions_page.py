@@ -14,8 +14,9 @@ from markupsafe import Markup
 from .. import __version__
 from ..buckets.bins import HIGHEST, layout
 from ..compare.runs import ORDER
-from ..show.chart import MINUS, STYLE, Axis, Chart, Curve, octaves, path_data, svg
+from ..show.chart import MINUS, Axis, Chart, Curve, octaves
 from ..show.document import Block, Details, Text, TextTable
+from ..show.drawing import STYLE, path_data, svg
 from ..show.html import read
 from ..versions.overview import Libraries
 from ..versions.store import CURVE, STEPS, History, KeptOutput
@@ -210,7 +211,7 @@ def _frame(dtype: str, outputs: Sequence[KeptOutput]) -> Chart:
     bins = layout(dtype, CURVE)
     highest = max((math.ceil(step / STEPS) for each in outputs for step in each.curve if step is not None), default=0)
     x = Axis((0, bins.size), [(float(at), text) for at, text in ticks(bins) if text.lstrip(MINUS) in TICKS], "x")
-    y = octaves((LOWEST, min(max(highest, LOWEST + 6), HIGHEST)), "ULP", most=6)
+    y = octaves((LOWEST, min(max(highest, LOWEST + 6), HIGHEST)), "largest error, ULP", most=6)
     return Chart(
         title=f"largest error over x, {dtype}",
         x=x,

@@ -12,7 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import MissingMeasurement
-from .chart import STYLE, Chart, svg
+from .chart import Chart
+from .drawing import STYLE, svg
 
 FAMILY = "Helvetica, Arial, sans-serif"
 _EMBEDDED = "Vera"  # the font of a PDF, which reportlab ships

@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 from .. import __version__
 from ..errors import printable
-from .chart import STYLE, svg
 from .document import Document, Inline, Marked, is_empty, plain, spans
+from .drawing import STYLE, svg
 
 HERE = Path(__file__).parent
 

@@ -213,6 +213,31 @@ def test_a_changed_input_is_noticed():
         assert Reduction(F32, entry, MonotonePieces.of(entry, F32)).add_strided(first, x, got)
 
 
+@given(seed=st.integers(0, 2**32), is_refused=st.booleans())
+@settings(max_examples=20)
+def test_rows_are_zero_whoever_had_them_before(seed, is_refused):
+    """A reduction takes over the rows of one that is gone: of samples, of strided runs, of a run that was refused."""
+    entry, rng = get_function("gelu"), np.random.default_rng(seed)
+    pieces = MonotonePieces.of(entry, F32)
+
+    def rows():
+        made = Reduction(F32, entry, pieces)
+        assert not np.frombuffer(memoryview(made._reducer), np.uint8).any()
+        return made
+
+    first, second = rows(), rows()
+    x = from_ordinals(F32, np.unique(rng.integers(-(2**31) + 1, 2**31, 300)))
+    first.add_outputs(x, rng.permutation(x))
+    strided = np.empty(STREAMS * 512 + 1, np.uint32)
+    fill_strided(int(rng.integers(0, 2**30)), strided)
+    got = rng.permutation(strided)
+    strided[0] ^= int(is_refused)
+    assert second.add_strided(F32.ordinal(int(strided[-1])), strided, got) != is_refused
+    del first, second
+    for made in [rows() for _ in range(4)]:
+        assert made._reducer is not None
+
+
 def test_what_the_oracle_cannot_decide_is_raised(monkeypatch):
     """An error raised inside the reducer's call for help comes out of the call that asked."""
     from gelu_verify.buckets import reducer as module

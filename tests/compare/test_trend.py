@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -80,7 +81,9 @@ def test_every_form_has_every_run(root, tmp_path):
     assert ", 2 runs" in text  # those that are the same share a row
     page = tmp_path / "trend.html"
     assert invoke(root, "--format", "html", "--out", str(page)).exit_code == 0
-    assert page.read_text(encoding="utf-8").count("<circle") == 4 + 4 + 3 * 2 + 3  # errors, grades, ranges, speeds
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<circle") == 4 + 4 + 3 + 3  # errors, grades, where ranges end, speeds
+    assert len(re.findall(r'<path class="mark \w+ k1"', text)) == 3  # where they begin
 
 
 def test_runs_with_names_of_their_own_are_in_it_and_links_are_not(root, tmp_path):

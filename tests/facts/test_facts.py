@@ -1,6 +1,7 @@
 """The stored facts: proved anew, in agreement with the functions and the oracle, and shown as they are."""
 
 import json
+import re
 import sys
 from fractions import Fraction
 
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from repository import ROOT
+from scipy.integrate import quad
+from scipy.special import expit, ndtr
+from scipy.stats import norm
 
 from gelu_verify.cli import main
 from gelu_verify.errors import OracleError, UsageError
@@ -45,7 +49,7 @@ def test_names_are_unique_and_digits_are_whole():
     assert len(FACTS) == len(stored_facts()) > 50
     for fact in stored_facts():
         assert fact.topic in TOPICS
-        assert (fact.topic == "claim") == bool(fact.verdict)
+        assert (fact.topic in ("claim", "said")) == bool(fact.verdict)
         for text in fact.values.values():
             digits = text.partition("e")[0].lstrip("-0.").replace(".", "")
             assert len(digits) == DIGITS or text in ("0.5", "0.851")
@@ -86,6 +90,35 @@ def test_the_oracle_agrees():
         with flint.ctx.workprec(300):
             pi = balls._fraction(flint.arb.pi().mid())
         assert same(text, at("cauchy_unit", x) - x + 1 / pi)
+
+
+def test_the_oracle_agrees_with_what_is_said_of_others():
+    said = {name: FACTS[f"said.{name}"].values for name in ("gradient", "kept", "negative", "twice", "eight_tenths")}
+    assert all(same(text, at("gelu_grad", re.findall(r"-?\d+", x)[0])) for x, text in said["gradient"].items())
+    assert all(same(text, at("normcdf", re.findall(r"-?\d+", x)[0])) for x, text in said["kept"].items())
+    assert all(same(text, at("gelu", re.findall(r"-?\d+", x)[0])) for x, text in said["negative"].items())
+    assert same(said["twice"]["gelu(-1)"], at("gelu", said["twice"]["x"]))
+    place = Fraction(said["eight_tenths"]["x"])
+    gaps = [at("gelu", x) - at("silu", x * Fraction(8, 5)) * Fraction(5, 8) for x in (place, place - 1, place + 1)]
+    assert same(said["eight_tenths"]["d"], gaps[0])
+    assert gaps[0] > max(gaps[1:])
+
+
+def test_quadrature_agrees_with_what_is_said_of_others():
+    def average(f, low, high, weight):
+        return quad(lambda x: f(x) * weight(x), low, high, epsabs=1e-14, limit=200)[0]
+
+    def tanh_form(x):
+        return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+    forms = {"gelu_tanh": tanh_form, "gelu_sigmoid": lambda x: x * expit(1.702 * x)}
+    for name, form in forms.items():
+        square = average(lambda x, form=form: (form(x) - x * ndtr(x)) ** 2, 0, 10, lambda x: 0.1)
+        assert float(FACTS[f"said.{name}_mean_square"].values["mean"]) == pytest.approx(square, rel=1e-5)
+    mean, square = (average(lambda x, k=k: (x * ndtr(x)) ** k, -12, 12, norm.pdf) for k in (1, 2))
+    spread = FACTS["said.spread"].values
+    assert float(spread["mean"]) == pytest.approx(mean, rel=1e-9)
+    assert float(spread["standard deviation"]) == pytest.approx(np.sqrt(square - mean * mean), rel=1e-9)
 
 
 # ---- at the floats beside them -------------------------------------------------------------------

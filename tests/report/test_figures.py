@@ -7,7 +7,8 @@ from graded_runs import graded_run
 
 from gelu_verify.report import write_figures
 from gelu_verify.report.figures import MOST, figures
-from gelu_verify.report.pareto import overlap, pareto_chart
+from gelu_verify.report.pareto import pareto_chart
+from gelu_verify.show.labels import overlap
 
 
 @pytest.fixture(scope="module")

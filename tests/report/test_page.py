@@ -32,10 +32,11 @@ from gelu_verify.report.folds import COLUMNS, LEVELS, Fold, position, signed_his
 from gelu_verify.report.gallery import PICTURES, gallery
 from gelu_verify.report.landmarks import FUNCTIONS as FUNCTIONS_WITH_FACTS
 from gelu_verify.report.landmarks import fact_rows
-from gelu_verify.report.pareto import overlap, pareto_chart
+from gelu_verify.report.pareto import pareto_chart
 from gelu_verify.report.ranking import items_of, places, ranked, up_text
 from gelu_verify.report.text import MINUS
-from gelu_verify.show.chart import svg
+from gelu_verify.show.drawing import svg
+from gelu_verify.show.labels import overlap
 
 VOID = {"meta", "br", "hr", "input", "link", "img", "wbr"}
 

@@ -21,9 +21,8 @@ from gelu_verify.show.chart import (
     octaves,
     rate_ticks,
     round_ticks,
-    svg,
-    thinned,
 )
+from gelu_verify.show.drawing import svg, thinned
 
 KINDS = ("line", "area", "dashes", "stairs", "dots")
 SHAPES = ("dot", "ring", "cross", "bar")
@@ -94,4 +93,4 @@ def test_axes_hold_what_they_are_made_of():
     two = octaves((-2, 30))
     assert (two.place(0.5), two.place(0.0), two.place(math.inf)) == (-1, -2, math.inf)
     assert (-1.0, "0.5") in octave_ticks((-6, 24))
-    assert Chart(title="", x=Axis((0, 1)), y=two).y_of(math.inf) == 10
+    assert Chart(title="", x=Axis((0, 1)), y=two, top=10).y_of(math.inf) == 10

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gelu_verify.show.chart import Axis, Chart, Curve, Mark, Outline, Point, ReferenceLine, Ticks, linear, number, svg
+from gelu_verify.show.chart import Axis, Chart, Curve, Mark, Outline, Point, ReferenceLine, Ticks, linear, number
+from gelu_verify.show.drawing import svg
 
 Series = tuple[str, Sequence[float], Sequence[float]]  # label, x, y
 WIDTH, SCALE = 360, 1.5
@@ -21,9 +22,9 @@ def landmark(x: float, y: float, text: str, side: str = "above") -> Mark:
 
 
 def lines(
-    title: str, x_title: str, series: Sequence[Series], *, marks: Sequence[Mark] = (), x_ticks: Ticks = (),
-    y_ticks: Ticks = (), span: tuple[float, float] | None = None, rules: Sequence[ReferenceLine] = (),
-    script: str = "make_guide.py",
+    title: str, x_title: str, y_title: str, series: Sequence[Series], *, marks: Sequence[Mark] = (),
+    x_ticks: Ticks = (), y_ticks: Ticks = (), span: tuple[float, float] | None = None,
+    rules: Sequence[ReferenceLine] = (), script: str = "make_guide.py",
 ) -> str:  # fmt: skip
     """A curve for each series, with gaps where y is not finite; axes are those of the data where none are given."""
     places = [x for _, each, _ in series for x in each] + [at for at, _ in x_ticks]
@@ -35,9 +36,9 @@ def lines(
     ]
     return figure(
         Chart(
-            title=title, curves=curves, marks=marks, rules=rules, width=WIDTH, height=230, left=46, right=15,
+            title=title, curves=curves, marks=marks, rules=rules, width=WIDTH, height=238, left=46, right=15,
             x=linear(min(places), max(places), x_title, x_ticks),
-            y=Axis((low, high), y_ticks) if y_ticks else linear(low, high),
+            y=Axis((low, high), y_ticks, y_title) if y_ticks else linear(low, high, y_title),
         ),
         script,
     )  # fmt: skip
@@ -51,7 +52,9 @@ def _inside(x: Sequence[float], y: Sequence[float], low: float, high: float) -> 
         yield place, value if is_drawn else math.nan
 
 
-def intervals(title: str, x_title: str, rows: Sequence[tuple[str, float, float]], names: tuple[str, str]) -> str:
+def intervals(
+    title: str, x_title: str, y_title: str, rows: Sequence[tuple[str, float, float]], names: tuple[str, str]
+) -> str:
     """For each row (label, right, found) two points on one axis, and the stretch between them."""
     ends = [end for _, *both in rows for end in both]
     marks = [
@@ -61,13 +64,13 @@ def intervals(title: str, x_title: str, rows: Sequence[tuple[str, float, float]]
     ]
     return figure(
         Chart(
-            title=title, marks=marks, width=WIDTH, height=16 * len(rows) + 40, left=148, right=15,
+            title=title, marks=marks, width=WIDTH, height=16 * len(rows) + 48, left=148, right=15,
             curves=[
                 Curve(label=name, kind="dots", colour=colour, outline=outline)
                 for colour, (name, outline) in enumerate(zip(names, _ENDS, strict=True))
             ],
             x=linear(math.floor(min(ends)), math.ceil(max(ends)), x_title),
-            y=Axis((0.6 - len(rows), 0.4), [(-place, label) for place, (label, *_) in enumerate(rows)]),
+            y=Axis((0.6 - len(rows), 0.4), [(-place, label) for place, (label, *_) in enumerate(rows)], y_title),
         )
     )  # fmt: skip
 

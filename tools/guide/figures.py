@@ -51,6 +51,7 @@ def functions() -> str:
     return lines(
         title="GELU and its relatives",
         x_title="x",
+        y_title="f(x)",
         series=[_curve(name, name, x) for name in ("gelu", "silu", "relu", "elu", "gelu_sigmoid")],
         marks=[*bends, landmark(_value("gelu.minimum", "x"), _value("gelu.minimum", "f(x)"), "minimum", "below")],
         x_ticks=ticks(range(-4, 4)),
@@ -71,6 +72,7 @@ def gradients() -> str:
     return lines(
         title="The derivatives",
         x_title="x",
+        y_title="f'(x)",
         series=[_curve(name, name, x) for name in names],
         marks=marks,
         x_ticks=ticks(range(-5, 6)),
@@ -85,17 +87,18 @@ def distance() -> str:
     names = {"gelu_tanh": "tanh form", "gelu_sigmoid": "sigmoid form", "silu": "silu"}
     series = [(text, x.tolist(), _log10(reference(name, x) - reference("gelu", x))) for name, text in names.items()]
     marks = [
-        landmark(_value(f"{name}.distance", "x"), math.log10(_value(f"{name}.distance", "d")), "largest", "above")
-        for name in ("gelu_tanh", "gelu_sigmoid", "silu")
+        landmark(_value(f"{name}.distance", "x"), math.log10(_value(f"{name}.distance", "d")), "max", side)
+        for name, side in (("gelu_tanh", "below"), ("gelu_sigmoid", "below"), ("silu", "above"))
     ]
     return lines(
         title="Distance from GELU, exactly evaluated",
         x_title="x",
+        y_title="|f(x) - gelu(x)|",
         series=series,
         marks=marks,
         x_ticks=ticks(range(-8, 9, 2)),
         y_ticks=ticks(range(-10, 1, 2), decade_text),
-        span=(-10, 0),
+        span=(-10, 1),
     )
 
 
@@ -106,8 +109,9 @@ def tails() -> str:
     names = {"gelu": "gelu", "gelu_tanh": "tanh form", "gelu_sigmoid": "sigmoid form", "silu": "silu"}
     lowest = get_format("float32").min_exponent * math.log10(2)
     return lines(
-        title="The left tail: |f(x)|",
+        title="The left tail",
         x_title="x",
+        y_title="|f(x)|",
         series=[(text, x.tolist(), _log10(reference(name, x))) for name, text in names.items()],
         x_ticks=ticks(range(-14, 1, 2)),
         y_ticks=ticks(range(-60, 1, 10), decade_text),
@@ -150,6 +154,7 @@ def _on_the_ordinal_axis(
     return lines(
         title=title,
         x_title="x, in the order of the floats",
+        y_title="largest error, ULP",
         series=[(label, places, _sides(values)) for label, values in series],
         marks=marks,
         x_ticks=_ordinal_ticks(),
@@ -173,7 +178,7 @@ def approximations_in_ulp() -> str:
         with np.errstate(divide="ignore"):
             error = np.log2(np.abs(reference(name, x) - want)) - unit
         series.append((label, np.maximum(error.reshape(-1, 4).max(axis=1), -20.0)))
-    return _on_the_ordinal_axis("Approximations, exactly evaluated: ULP of float32", series, 32)
+    return _on_the_ordinal_axis("Approximations in float32, exactly evaluated", series, 32)
 
 
 @_figure
@@ -185,7 +190,7 @@ def erf_or_erfc() -> str:
         ("erf by A&S 7.1.26", octaves("kernels.gelu_as7126", "float32")),
         ("correctly rounded", octaves("kernels.gelu_cr", "float32")),
     ]
-    return _on_the_ordinal_axis("Exact GELU in float32: largest error in ULP", series, 28)
+    return _on_the_ordinal_axis("Forms of exact GELU in float32", series, 28)
 
 
 @_figure
@@ -195,7 +200,7 @@ def tanh_or_sigmoid() -> str:
         ("1 + tanh(u)", octaves("kernels.gelu_tanh_tanh", "float32")),
         ("x/(1 + exp(-2u))", octaves("kernels.gelu_tanh_sigmoid", "float32")),
     ]
-    return _on_the_ordinal_axis("Tanh form in float32: ULP from gelu_tanh itself", series, 28)
+    return _on_the_ordinal_axis("Forms of gelu_tanh in float32", series, 28)
 
 
 @_figure
@@ -208,7 +213,7 @@ def gradient_in_float32() -> str:
     erf = _sides(octaves("kernels.gelu_grad_erf", "float32"))
     place = max(range(_BINS), key=lambda at: erf[at])  # the bin of the derivative's zero
     mark = landmark(place + 0.5, erf[place], "the derivative is 0", "right")
-    return _on_the_ordinal_axis("The derivative in float32: largest error in ULP", series, 28, [mark])
+    return _on_the_ordinal_axis("Forms of the derivative in float32", series, 28, [mark])
 
 
 @_figure
@@ -219,13 +224,15 @@ def bfloat16() -> str:
         ("1 + erf in float32, rounded once", octaves("kernels.gelu_erf-f32", "bfloat16")),
         ("erfc in float32, rounded once", octaves("kernels.gelu_erfc-f32", "bfloat16")),
     ]
-    return _on_the_ordinal_axis("GELU in bfloat16: largest error in ULP", series, 12)
+    return _on_the_ordinal_axis("GELU in bfloat16", series, 12)
 
 
 @_figure
 def zeros() -> str:
     """From where on each library returns zero in float32, and from where on it should."""
-    return intervals("Where results become zero, float32", "x from", zero_rows(), ("correctly rounded", "measured"))
+    return intervals(
+        "Where results become zero, float32", "x", "implementation", zero_rows(), ("correctly rounded", "measured")
+    )
 
 
 ZERO_TARGETS = (
@@ -268,8 +275,9 @@ def table_size() -> str:
         for name in fixed_point.METHODS
     ]
     return lines(
-        title="Tables in Q4.12: largest error in units",
+        title="Tables of GELU in Q4.12",
         x_title="entries of the table",
+        y_title="largest error, units of 1/4096",
         series=series,
         x_ticks=[(place, str(size)) for place, size in zip(places, fixed_point.SIZES, strict=True)],
         y_ticks=ticks(range(-2, 13, 2), power_text),
@@ -285,8 +293,9 @@ def cheap_forms() -> str:
     inside = np.abs(x) <= 6
     series = [(form.name, x[inside].tolist(), error[::64][inside].tolist()) for form, error in fixed_point.errors()]
     return lines(
-        title="What cheap formulas give up: f(x) - gelu(x)",
+        title="What cheap formulas give up",
         x_title="x",
+        y_title="f(x) - gelu(x)",
         series=series,
         x_ticks=ticks(range(-6, 7, 2)),
     )

@@ -19,7 +19,8 @@ from gelu_verify.formats import get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.functions.base import Function
 from gelu_verify.report.versions_files import versions_files
-from gelu_verify.show.chart import Axis, Chart, Curve, linear, svg
+from gelu_verify.show.chart import Axis, Chart, Curve, linear
+from gelu_verify.show.drawing import svg
 from gelu_verify.truth.hardest import hardest
 from gelu_verify.truth.values import exact, reference
 from gelu_verify.versions.store import default_root
@@ -198,7 +199,7 @@ def picture(function: Function) -> Chart:
     return Chart(
         title=f"{function.name}(x)",
         x=Axis((low, high), linear(low, high).ticks, "x"),
-        y=linear(bottom - room, top + room),
+        y=linear(bottom - room, top + room, "y"),
         curves=curves,
         width=560,
         height=280,

@@ -238,7 +238,7 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
     const found = plotSvg({
       x: { ...x, ticks: xTicks(plot, 0, x.from, x.to).map(at => [at, xLabel(at)]), title: "x, in the order of the floats" }, y: { ...y, ticks: yTicks(plot, 1, y.from, y.to).map(at => [at, yLabel(at)]), title: title(isSigned) },
       rules: BUDGETS.flatMap(([size]) => isSigned ? [[bent(size), `${size} ULP`], [-bent(size), `${MINUS}${size} ULP`]] : [[Math.log2(size), `${size} ULP`]]),
-      curves: drawnSeries().map((s, k) => ({ label: s.d.target, colour: colourOf(s.d.place), dash: dashOf(k), // those of the page repeat after four
+      curves: drawnSeries().map((s, k) => ({ label: s.d.target, colour: colourOf(s.d.place), dash: dashOf(k), // those of the page repeat after seven
         heights: Array.from({ length: n }, (_, bin) => heightOf(s, bin)), crosses: s.curve.nonfinite.map(([a, b]) => (a + b + 1) / 2) })),
     });
     saved.replaceChildren(found);

@@ -5,7 +5,8 @@ import { formatOf } from "./formats.js";
 import { byId, element, options, svg, ulpText } from "./dom.js";
 
 const SIDE = 32; // inputs on each side of the middle
-const BOX = { left: 62, right: 950, top: 14, bottom: 250 };
+const BOX = { left: 62, right: 950, top: 30, bottom: 256 };
+const widthOf = () => BOX.right + 50;
 const ALL = "all"; // of each library the implementation of its own name
 const TICKS = [0.5, 4, 1e2, 1e4, 1e6, 1e9, 1e12, 1e15];
 let view = null; // { answer, format, middle, step }: middle and step in ordinals
@@ -24,10 +25,10 @@ export function start(goTo) {
   place.addEventListener("pointerup", (event) => {
     const picture = place.querySelector("svg");
     if (from === null || !picture || !view) return;
-    const inputs = ((event.clientX - from) / picture.clientWidth) * (1000 / (BOX.right - BOX.left)) * 2 * SIDE;
+    const inputs = ((event.clientX - from) / picture.clientWidth) * (widthOf() / (BOX.right - BOX.left)) * 2 * SIDE;
     from = null;
     if (Math.abs(inputs) >= 1) pan(BigInt(Math.round(-inputs)));
-    else pick(((event.offsetX / picture.clientWidth) * 1000 - BOX.left) / (BOX.right - BOX.left));
+    else pick(((event.offsetX / picture.clientWidth) * widthOf() - BOX.left) / (BOX.right - BOX.left));
   });
   place.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return; // the page scrolls
@@ -111,28 +112,31 @@ async function draw() {
   }));
 }
 
+const styleOf = (index) => `line line${index % 6} dash${index % 7}`; // neighbours differ without colour
 const level = (error) => Math.sign(error) * Math.log10(1 + Math.abs(error) * 2);
 
 function picture(rows, bits, at) {
+  BOX.right = byId("around").clientWidth < 560 ? 420 : 950; // letters stay as large where the page is narrow
   const sizes = rows.map((row) => Math.max(0.5, ...row.error_ulp.map((each) => Math.abs(each ?? 0))));
   const most = level(Math.max(0.5, ...sizes)) * 1.05;
   const across = (i) => BOX.left + (i / (2 * SIDE)) * (BOX.right - BOX.left);
   const along = (error) => (BOX.top + BOX.bottom) / 2 - (level(error) / most) * ((BOX.bottom - BOX.top) / 2);
-  const made = svg("svg", { viewBox: "0 0 1000 300", role: "img", "aria-labelledby": "around-caption" });
+  const made = svg("svg", { viewBox: `0 0 ${widthOf()} 300`, role: "img", "aria-labelledby": "around-caption" });
   for (const tick of [0, ...TICKS.flatMap((each) => [each, -each])].filter((each) => !each || (Math.abs(level(each)) <= most && Math.abs(along(each) - along(0)) > 14))) {
     made.append(svg("line", { class: tick ? "grid" : "axis", x1: BOX.left, x2: BOX.right, y1: along(tick), y2: along(tick) }),
       svg("text", { x: BOX.left - 6, y: along(tick) + 4, "text-anchor": "end" }, tick === 0 ? "0" : Math.abs(tick) < 1e4 ? String(tick) : tick.toExponential(0).replace("e+", "e")));
   }
   made.append(svg("line", { class: "mid", x1: across(at), x2: across(at), y1: BOX.top, y2: BOX.bottom }));
-  for (const [i, end] of [[0, "start"], [bits.length - 1, "end"]]) made.append(svg("text", { x: across(i), y: 274, "text-anchor": end }, bits[i]));
+  made.append(svg("text", { x: 4, y: 11 }, "error, ULP"), svg("text", { x: across(SIDE), y: 297, "text-anchor": "middle" }, "x, in the order of the floats"));
+  for (const [i, end] of [[0, "start"], [bits.length - 1, "end"]]) made.append(svg("text", { x: across(i), y: 280, "text-anchor": end }, bits[i]));
   rows.forEach((row, index) => {
     const points = row.error_ulp.map((error, i) => (error === null ? null : `${across(i).toFixed(1)} ${along(error).toFixed(1)}`)).filter(Boolean);
-    const line = svg("path", { class: `line line${index % 6}`, d: points.length ? `M${points.join("L")}` : "" });
+    const line = svg("path", { class: styleOf(index), d: points.length ? `M${points.join("L")}` : "" });
     line.append(svg("title", {}, row.target));
     made.append(line);
   });
   const legend = element("ul", { class: "legend" }, ...rows.map((row, index) =>
-    element("li", {}, element("span", { class: `key line${index % 6}` }, "━ "), `${row.target}: up to ${ulpText(sizes[index], "=")} ULP here`)));
+    element("li", {}, svg("svg", { viewBox: "0 0 26 6", width: 26, height: 6, "aria-hidden": "true" }, svg("line", { class: styleOf(index), x1: 0, x2: 26, y1: 3, y2: 3 })), ` ${row.target}: up to ${ulpText(sizes[index], "=")} ULP here`)));
   const caption = `Error in ULP of ${rows.length} implementations at ${bits.length} floats from ${bits[0]} to ${bits.at(-1)}, every ${view.step.toLocaleString("en")}th; the dashed line is x.`;
   return element("div", {}, made, element("p", { class: "note", id: "around-caption" }, caption), legend);
 }

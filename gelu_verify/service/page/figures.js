@@ -61,7 +61,7 @@ export function numberLine(answer) {
 const label = (x, y, text, strong = false) =>
   svg("text", { x, y, "text-anchor": "middle", ...(strong ? { class: "strong" } : {}) }, text);
 
-const BOX = { left: 66, right: 490, top: 12, bottom: 190 };
+const BOX = { left: 66, right: 490, top: 28, bottom: 196 };
 const POINTS = 300;
 const curves = new Map();
 
@@ -107,9 +107,10 @@ export async function plot(fn, answer, floats = null) {
   const scaled = (map, from, to, start, end) => (value) => start + ((map(value) - map(from)) / (map(to) - map(from))) * (end - start);
   const across = scaled(axes.at, points[0], points.at(-1), BOX.left, BOX.right);
   const along = scaled(axes.up, low, high, BOX.bottom, BOX.top);
-  const picture = svg("svg", { viewBox: "0 0 500 215", role: "img", "aria-labelledby": "plot-caption" });
+  const picture = svg("svg", { viewBox: "0 0 500 234", role: "img", "aria-labelledby": "plot-caption" });
+  picture.append(svg("text", { x: 4, y: 11 }, `${fn}(x)`), svg("text", { x: BOX.right, y: 229, "text-anchor": "end" }, "x"));
   for (const tick of axes.ticks) {
-    picture.append(svg("line", { class: "grid", x1: across(tick), x2: across(tick), y1: BOX.top, y2: BOX.bottom }), svg("text", { x: across(tick), y: 206, "text-anchor": across(tick) > BOX.right - 14 ? "end" : "middle" }, tickText(tick)));
+    picture.append(svg("line", { class: "grid", x1: across(tick), x2: across(tick), y1: BOX.top, y2: BOX.bottom }), svg("text", { x: across(tick), y: 212, "text-anchor": across(tick) > BOX.right - 14 ? "end" : "middle" }, tickText(tick)));
   }
   const heights = axes.heights(low, high);
   for (const tick of heights.filter((each) => each === 0 || Math.abs(along(each) - along(0)) > 11)) {
