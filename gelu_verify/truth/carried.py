@@ -113,7 +113,7 @@ class Carried:
         return self + -_of(other)
 
     def __rsub__(self, other: Any) -> Carried:
-        return (-self) + other
+        return -self + _of(other)
 
     def __pow__(self, power: int) -> Carried:
         if not isinstance(power, int) or not 1 <= power <= 64:
