@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from ..errors import GeluVerifyError, OracleError, UsageError, message_of
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms, as_interval, fraction
 from .limits import POLES, Limit, bits_of, bounds_of, check_limit, terms_of
-from .parameters import Parameter, all_times, base_name, checked_values, split_name, times
+from .parameters import LARGEST, Parameter, all_times, base_name, checked_values, split_name, times
 
 Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
@@ -172,6 +173,11 @@ class Function:
         base, texts = split_name(self.name)
         return checked_values(base, self.parameters, texts)
 
+    @property
+    def floats(self) -> dict[str, float]:
+        """Its parameters as doubles, infinite beyond them: what most libraries take."""
+        return {name: float(value) if value < LARGEST else math.inf for name, value in self.values.items()}
+
     @cached_property
     def _stated(self) -> dict[Fraction, Limit]:
         """What is stated of f at finite points."""
@@ -186,6 +192,8 @@ class Function:
     def enclosed(self, c: Enclosure, x: Dyadic) -> Terms:
         """`terms`, or what is stated at x; its own errors are told by function and x (OracleError)."""
         limit = self._stated.get(fraction(x)) if self.at else None
+        if limit in (*POLES, "nan"):
+            raise OracleError(f"{self.name} at {x[0]} * 2^{x[1]} is {limit}")
         try:
             return as_interval(c, self.terms(c, x)) if limit is None else terms_of(limit, c.precision)
         except GeluVerifyError:

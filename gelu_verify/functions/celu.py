@@ -1,4 +1,4 @@
-"""celu(x) = x for x > 0, alpha (e^(x/alpha) - 1) below, and its derivative; alpha = 1 unless said."""
+"""celu(x) = x for x > 0, alpha (e^(x/alpha) - 1) below, and its derivative; alpha = 1 unless said: there it is elu."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _celu(values: Values) -> Function:
     return Function(
         name="celu",
         formula="x for x > 0, else alpha (exp(x/alpha) - 1), alpha = 1",
-        group="baseline",
+        group="block",
         terms=terms,
         at_minus_infinity=str(-alpha),
         at_plus_infinity="inf",
@@ -54,7 +54,7 @@ def _celu_grad(values: Values) -> Function:
     return Function(
         name="celu_grad",
         formula="1 for x > 0, else exp(x/alpha), alpha = 1",
-        group="baseline",
+        group="block",
         gradient_of="celu",
         terms=terms,
         at_minus_infinity="0",

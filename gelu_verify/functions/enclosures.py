@@ -62,6 +62,15 @@ def times(x: Dyadic, factor: Fraction) -> Dyadic | None:
     return exactly and (exactly[0] * x[0], exactly[1] + x[1])
 
 
+def plus(x: Dyadic, n: int) -> Dyadic:
+    """x + n."""
+    m: Any = x[0]
+    e = x[1]
+    if not isinstance(m, int):  # of many inputs at once: truth/carried.py
+        return m.scaled(e) + n, 0
+    return (m + (n << -e), e) if e < 0 else ((m << e) + n, 0)
+
+
 class Enclosure:
     """Interval functions whose results have about `precision` correct bits, relative.
 

@@ -8,7 +8,7 @@ from functools import cache
 from ..formats import Dyadic
 from . import _logistic
 from .base import Function
-from .enclosures import ONE, ZERO, Enclosure, Interval, Terms, magnitude_exponent
+from .enclosures import ONE, ZERO, Enclosure, Interval, Terms, magnitude_exponent, plus
 
 
 @cache
@@ -36,8 +36,8 @@ def terms(c: Enclosure, x: Dyadic) -> Terms:
     point = c.exact(x)
     if _logistic.is_small(point):
         return Terms(ZERO, rest_of_tanh(c, point))
-    rest = 1 - 2 * _logistic.lower_share(c, 2 * abs(point))
-    return Terms(x, -rest if point > 0 else rest)
+    rest = 2 * _logistic.lower_share(c, 2 * abs(point))
+    return Terms(plus(x, -1), rest) if point > 0 else Terms(plus(x, 1), -rest)
 
 
 def gradient(c: Enclosure, x: Dyadic) -> Terms:

@@ -168,7 +168,7 @@ def _between(low: Dyadic, high: Dyadic) -> Value:
     hi, left = _leading(middle, 53)
     if left and abs(left).bit_length() < middle.bit_length() - _APART:  # it would underflow: its side counts
         head = math.ldexp(float(hi[0]), hi[1] + unit - k)
-        return head, math.copysign(head, left) * 2.0**-200, abs(head) * 2.0**-200, k
+        return head, (head if (left > 0) == (middle > 0) else -head) * 2.0**-200, abs(head) * 2.0**-200, k
     lo, left = _leading(left, 53)
     rest, _ = _leading(abs(left) + abs(b - a), 50, up=True)
     parts = (math.ldexp(float(m), shift + unit - k) for m, shift in (hi, lo, rest))

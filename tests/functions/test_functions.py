@@ -164,7 +164,7 @@ def test_terms_enclose_what_arb_encloses(function, x):
     if not function.is_defined_at(point) or function.stated_at(fraction(point)) is not None:
         return
     for precision in (64, 128, 512, 1024):
-        leading, correction = function.terms(Enclosure(precision), point)
+        leading, correction = function.enclosed(Enclosure(precision), point)
         low, high = endpoints(correction) if correction is not None else ((0, 0), (0, 0))
         flint.ctx.prec = 4000
         ball = ARB[function.name](flint.arb(point[0]) * flint.arb(2) ** point[1])

@@ -28,7 +28,7 @@ def test_it_is_the_difference_from_the_exact_value(dtype, data):
     want = reference_bits(function, dtype, x)
     got = data.draw(st.sampled_from([want, max(want - 1, 0), want + 1, fmt.one, 0]))
     found = distance(function, dtype, x, got)
-    if not fmt.is_finite(got) or not get_function(function).is_defined(fmt, x):
+    if not fmt.is_finite(got) or not get_function(function).has_value(fmt, x):
         assert found is None
         return
     low, high = enclose(get_function(function), fmt.dyadic(x), 4000)

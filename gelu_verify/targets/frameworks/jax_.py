@@ -145,7 +145,7 @@ def _gradients(jax: ModuleType) -> Iterator[Path]:
 def _on_request(jax: ModuleType, function: Function) -> Iterator[Path]:
     """The forward paths; or, of a derivative, its gradients: in a parameter of a copy of it in the dtype of x."""
     base, grad, by = base_name(function.name).partition("_grad")
-    values = {name: float(value) for name, value in function.values.items()}
+    values = function.floats
     for name, form, compute in _parameterized(jax).get(base, ()):
         wanted: Callable[[Any], Any] = partial(compute, **values)
         if by:
@@ -176,9 +176,25 @@ def _parameterized(jax: ModuleType) -> dict[str, tuple[tuple[str, str, Callable[
         "silu": (("silu", "x nn.sigmoid(beta x)", lambda x, beta: x * nn.sigmoid(beta * x)),),
         "elu": (("elu", "nn.elu(x, alpha)", lambda x, alpha: nn.elu(x, alpha)),),
         "cauchy_unit": (("cauchy_unit", "x (0.5 + arctan(x)/pi)", lambda x: x * (0.5 + jax.numpy.arctan(x) / pi)),),
-        "softplus": (("softplus", "nn.softplus", nn.softplus),),
+        "softplus": (
+            ("softplus", "nn.softplus(beta x)/beta", lambda x, beta, threshold: nn.softplus(beta * x) / beta),
+        ),
         "mish": (("mish", "nn.mish", nn.mish),),
         "relu2": (("relu2", "nn.relu(x)^2", lambda x: jax.numpy.square(nn.relu(x))),),
+        "celu": (("celu", "nn.celu(x, alpha)", nn.celu),),
+        "selu": (("selu", "nn.selu", nn.selu),),
+        "softsign": (("softsign", "nn.soft_sign", nn.soft_sign),),
+        "hard_swish": (("hard_swish", "nn.hard_swish", nn.hard_swish),),
+        "hard_sigmoid": (("hard_sigmoid", "nn.hard_sigmoid", nn.hard_sigmoid),),
+        "hard_tanh": (("hard_tanh", "nn.hard_tanh", nn.hard_tanh),),
+        "relu6": (("relu6", "nn.relu6", nn.relu6),),
+        "relu": (("relu", "nn.relu", nn.relu),),
+        "leaky_relu": (("leaky_relu", "nn.leaky_relu(x, slope)", lambda x, slope: nn.leaky_relu(x, slope)),),
+        "log_sigmoid": (("log_sigmoid", "nn.log_sigmoid", nn.log_sigmoid),),
+        "softcap": (("softcap", "cap tanh(x/cap)", lambda x, cap: cap * jax.numpy.tanh(x / cap)),),
+        "log1p": (("log1p", "numpy.log1p", jax.numpy.log1p),),
+        "logit": (("logit", "scipy.special.logit", framework("jax.scipy.special").logit),),
+        "atanh": (("atanh", "numpy.arctanh", jax.numpy.arctanh),),
     }
 
 

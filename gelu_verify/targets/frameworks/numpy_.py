@@ -132,7 +132,7 @@ def computing(function: Function) -> Iterator[Target]:
 
 def _with_parameters(function: Function) -> tuple[Path, ...]:
     name, base = function.name, base_name(function.name)
-    beta, alpha = (float(function.values.get(each, 1)) for each in ("beta", "alpha"))
+    beta, alpha = (function.floats.get(each, 1.0) for each in ("beta", "alpha"))
     found = {
         "silu": ("x / (1 + exp(-beta x))", lambda x, out, c: np.divide(x, c(1) + np.exp(c(-beta) * x), out=out)),
         "elu": (
@@ -143,7 +143,11 @@ def _with_parameters(function: Function) -> tuple[Path, ...]:
             "x (0.5 + arctan(x)/pi)",
             lambda x, out, c: np.multiply(x, c(0.5) + np.arctan(x) / c(pi), out=out),
         ),
-        "softplus": ("logaddexp(0, x)", lambda x, out, c: np.logaddexp(c(0), x, out=out)),
+        "softplus": ("logaddexp(0, beta x)/beta", lambda x, out, c: np.logaddexp(c(0), c(beta) * x) / c(beta)),
+        "softsign": ("x / (1 + |x|)", lambda x, out, c: np.divide(x, c(1) + np.abs(x), out=out)),
+        "log1p": ("log1p", lambda x, out, c: np.log1p(x, out=out)),
+        "atanh": ("arctanh", lambda x, out, c: np.arctanh(x, out=out)),
+        "log_sigmoid": ("-logaddexp(0, -x)", lambda x, out, c: np.negative(np.logaddexp(c(0), -x), out=out)),
         "relu2": ("maximum(x, 0)^2", lambda x, out, c: np.square(np.maximum(x, c(0)), out=out)),
     }
     return (Path(base, name, *found[base]),) if base in found else ()

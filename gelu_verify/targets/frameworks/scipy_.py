@@ -109,7 +109,7 @@ def _forms(special: ModuleType) -> tuple[Path, ...]:
 
 
 def _with_parameters(special: ModuleType, function: Function) -> tuple[Path, ...]:
-    name, values = function.name, {key: float(value) for key, value in function.values.items()}
+    name, values = function.name, function.floats
     if base_name(name) == "gelu":
         mu, sigma = values["mu"], values["sigma"]
         return (
@@ -130,7 +130,8 @@ def _with_parameters(special: ModuleType, function: Function) -> tuple[Path, ...
         beta = values["beta"]
         compute = lambda x, out: np.multiply(x, special.expit(beta * x), out=out)  # noqa: E731 - as the paths above
         return (Path("silu", name, "x expit(beta x)", compute),)
-    return ()
+    own = {"logit": "logit", "log_sigmoid": "log_expit", "log1p": "log1p"}.get(name)
+    return (Path(name, name, own, getattr(special, own)),) if own else ()
 
 
 def _blocks(special: ModuleType) -> Iterator[Path]:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from math import pi, sqrt
+from math import inf, pi, sqrt
 from threading import Lock
 from time import sleep
 from types import ModuleType
@@ -151,7 +151,7 @@ def computing(function: Function) -> Iterator[Target]:
 def _on_request(torch: ModuleType, function: Function) -> Iterator[Path]:
     """The forward paths; or, of a derivative, the backward ones: of a parameter there is a copy for each x."""
     base, _, by = base_name(function.name).partition("_grad")
-    values = {name: float(value) for name, value in function.values.items()}
+    values = function.floats
     for name, form, compute in _parameterized(torch).get(base, ()):
         bound = partial(compute, **values)
         if base_name(function.name) == base:
@@ -176,9 +176,39 @@ def _parameterized(torch: ModuleType) -> dict[str, tuple[tuple[str, str, Compute
         "silu": (("silu-eager", "x sigmoid(beta x)", lambda x, beta: x * torch.sigmoid(beta * x)),),
         "elu": (("elu", "F.elu(alpha=alpha)", lambda x, alpha: F.elu(x, alpha=alpha)),),
         "cauchy_unit": (("cauchy_unit", "x (0.5 + atan(x)/pi)", lambda x: x * (0.5 + torch.atan(x) / pi)),),
-        "softplus": (("softplus", "F.softplus", F.softplus),),
+        "softplus": (
+            (
+                "softplus",
+                "F.softplus(beta=beta, threshold=threshold)",
+                lambda x, beta, threshold: F.softplus(x, beta, threshold) if threshold < inf else F.softplus(x, beta),
+            ),
+        ),
         "mish": (("mish", "F.mish", F.mish),),
         "relu2": (("relu2", "F.relu(x)^2", lambda x: F.relu(x).square()),),
+        "celu": (("celu", "F.celu(alpha=alpha)", lambda x, alpha: F.celu(x, alpha)),),
+        "selu": (("selu", "F.selu", F.selu),),
+        "softsign": (("softsign", "F.softsign", F.softsign),),
+        "hard_swish": (("hard_swish", "F.hardswish", F.hardswish),),
+        "hard_sigmoid": (("hard_sigmoid", "F.hardsigmoid", F.hardsigmoid),),
+        "hard_tanh": (("hard_tanh", "F.hardtanh", F.hardtanh),),
+        "relu6": (("relu6", "F.relu6", F.relu6),),
+        "relu": (("relu", "F.relu", F.relu),),
+        "leaky_relu": (("leaky_relu", "F.leaky_relu(slope)", lambda x, slope: F.leaky_relu(x, slope)),),
+        "soft_shrink": (("soft_shrink", "F.softshrink(lambd)", lambda x, lambd: F.softshrink(x, lambd)),),
+        "hard_shrink": (("hard_shrink", "F.hardshrink(lambd)", lambda x, lambd: F.hardshrink(x, lambd)),),
+        "tanh_shrink": (("tanh_shrink", "F.tanhshrink", F.tanhshrink),),
+        "log_sigmoid": (("log_sigmoid", "F.logsigmoid", F.logsigmoid),),
+        "softcap": (("softcap", "cap tanh(x/cap)", lambda x, cap: cap * torch.tanh(x / cap)),),
+        "laplace_unit": (
+            (
+                "laplace_unit",
+                "x Laplace(0, 1).cdf(x)",
+                lambda x: x * torch.distributions.Laplace(0.0, 1.0, validate_args=False).cdf(x),
+            ),
+        ),
+        "log1p": (("log1p", "log1p", torch.log1p),),
+        "logit": (("logit", "logit", torch.logit),),
+        "atanh": (("atanh", "atanh", torch.atanh),),
     }
 
 
