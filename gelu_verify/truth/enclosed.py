@@ -27,7 +27,7 @@ GUARD = 48  # bits of the first enclosure beyond the precision of the format
 DOUBLINGS = 3
 NARROWER = (1 << 9, 1 << 12)  # bits where the rounding is open: 3/5 x of tiny x is a number of the format, often
 _BEYOND, _VANISHING, _HUGE = 1140, -1140, 2001  # powers of two: where every format overflows or is zero (value.h)
-_APART = 400  # powers of two between the parts of an exact value from which on the lower one counts by its sign
+_APART = 400  # powers of two below a double from which on what lies beside it counts by its sign
 _TINY = 199  # powers of two below a leading term from which on a correction counts by its sign
 
 
@@ -166,9 +166,11 @@ def _between(low: Dyadic, high: Dyadic) -> Value:
     a, b = a << (e - unit), b << (f - unit)
     middle, unit = a + b, unit - 1
     hi, left = _leading(middle, 53)
-    if left and abs(left).bit_length() < middle.bit_length() - _APART:  # it would underflow: its side counts
+    below, above = (2 * end - (middle - left) for end in (a, b))
+    if max(abs(below), abs(above)) < abs(middle) >> _APART:  # so near to a double that what is beside it may underflow
         head = math.ldexp(float(hi[0]), hi[1] + unit - k)
-        return head, (head if (left > 0) == (middle > 0) else -head) * 2.0**-200, abs(head) * 2.0**-200, k
+        tiny = abs(head) * 2.0**-200 if below or above else 0.0
+        return head, tiny * ((below > 0) - (above < 0)), tiny, k
     lo, left = _leading(left, 53)
     rest, _ = _leading(abs(left) + abs(b - a), 50, up=True)
     parts = (math.ldexp(float(m), shift + unit - k) for m, shift in (hi, lo, rest))
