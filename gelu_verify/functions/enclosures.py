@@ -101,7 +101,10 @@ class Enclosure:
         return self.iv.make_mpf((self._libmp.from_man_exp(low, exponent), self._libmp.from_man_exp(high, exponent)))
 
     def exp(self, s: Interval) -> Interval:
-        """e^s."""
+        """e^s; of s < -2^62 only that it lies between 0 and 2^-(2^62), which no decimal can tell apart."""
+        m, e = endpoints(s)[1]
+        if m < 0 and m.bit_length() + e > 62:
+            return self.between(0, 1, -(1 << 62))
         return self._widened(self.iv.exp(s))
 
     def log(self, s: Interval) -> Interval:

@@ -56,7 +56,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
     if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
         up = fmt.sign_mask
     beside = (y_bits if down is None else down, y_bits if up is None else up)
-    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite, fmt.nan])
+    write = _Writer(fmt, digits, [*asked, *results, *beside])
     x, y = write.values[x_bits], write.values[y_bits]
     native = _core.value(function, x) if function in _NATIVE and x and entry.has_value(fmt, x_bits) else _UNKNOWN
     down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, native)
@@ -129,6 +129,8 @@ class _Writer:
     def _text(self, bits: int) -> tuple[str, str, str]:
         text = self._texts.get(bits)
         if text is None:
+            if bits not in self.values:  # an overflow
+                self.values[bits] = float(to_float64(self._fmt, np.array([bits], self._fmt.uint))[0])
             text = self._fmt.bits_text(bits), *_texts(self._fmt, bits, self.values[bits], self._digits)
             self._texts[bits] = text
         return text
