@@ -166,7 +166,8 @@ GV_INLINE gv_value gv_divide_values(gv_value a, gv_value b) {
     if (gv_is_power(b)) return gv_carried(gv_dd_scale(gv_pair(a), b.hi), a.err, k);
     double least = fabs(b.hi) * (1.0 - 0x1p-50) - b.err;
     gv_dd q = gv_dd_div(gv_pair(a), gv_pair(b));
-    return gv_carried(q, (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least + fabs(q.hi) * 0x1p-101, k);
+    return gv_carried(q, (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least + fabs(q.hi) * 0x1p-101,
+                      k);
 }
 
 /* a 2^shift */
@@ -257,8 +258,9 @@ GV_INLINE gv_value gv_expm1_of(gv_value a) {
 GV_INLINE gv_value gv_log1p_small(gv_value a) { return gv_small(a, gv_negative(gv_scaled_value(a, -1))); }
 
 GV_INLINE gv_value gv_log_of(gv_value a) {
-    if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a) || a.hi < 0.0 || a.k > 1 << 20 || a.k < -(1 << 20)) return gv_no_number();
-    gv_dd y = a.k == -1 && a.hi >= 1.5  ? gv_log_near(0.5 * a.hi)
+    if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a) || a.hi < 0.0 || a.k > 1 << 20 || a.k < -(1 << 20))
+        return gv_no_number();
+    gv_dd y = a.k == -1 && a.hi >= 1.5 ? gv_log_near(0.5 * a.hi)
               : a.k == 0 && a.hi < 1.5 ? gv_log_near(a.hi)
                                        : gv_log(a.hi, a.k);
     double q = a.lo / a.hi, rest = q - 0.5 * q * q; /* log(1 + lo/hi), within 2^-51 |q| */
@@ -275,8 +277,7 @@ GV_INLINE gv_value gv_log1p_of(gv_value a) {
         return gv_one_sided(a.hi, a.hi > 0.0 ? a.k : (int64_t)a.k + 1);
     }
     if (kind == GV_KNOWN && a.k < -54) return gv_log1p_small(a);
-    if (kind == GV_HUGE || a.k > 60 || !gv_has_sign(a))
-        return gv_log_of(gv_add_values(gv_of_double(1.0), a));
+    if (kind == GV_HUGE || a.k > 60 || !gv_has_sign(a)) return gv_log_of(gv_add_values(gv_of_double(1.0), a));
     gv_argument t = gv_argument_of(a);
     if (a.hi > 0.0) {
         if (!(t.s.hi < 1.0)) return gv_log_of(gv_add_values(gv_of_double(1.0), a));
@@ -352,19 +353,22 @@ GV_INLINE gv_value gv_erf_of(gv_value a) {
     gv_kind kind = gv_kind_of(a);
     gv_value slope = gv_carried(gv_2_rsqrt_pi, gv_2_rsqrt_pi.hi * 0x1p-106, 0);
     if (kind == GV_ONE_SIDED) return a.k < -2 ? gv_one_sided(a.hi, (int64_t)a.k + 1) : gv_no_number();
-    if (kind == GV_KNOWN && a.k < -54) return gv_multiply_values(gv_multiply_values(a, slope), gv_value_make(1.0, 0.0, 0x1p-107, 0));
+    if (kind == GV_KNOWN && a.k < -54)
+        return gv_multiply_values(gv_multiply_values(a, slope), gv_value_make(1.0, 0.0, 0x1p-107, 0));
     if (kind == GV_HUGE || a.k >= 5) { /* from nearly 16 on: between 1 - e^-255 and 1 */
         if (kind == GV_KNOWN ? a.err > 0.5 : a.k < 6) return gv_no_number();
         gv_value y = gv_add_values(gv_of_double(1.0), gv_negative(gv_one_sided(1.0, -300)));
         return a.hi < 0.0 ? gv_negative(y) : y;
     }
     gv_argument t = gv_argument_of(a);
-    gv_value density = gv_multiply_values(slope, gv_exp_of(gv_negative(gv_multiply_values(gv_of_double(t.s.hi), gv_of_double(t.s.hi)))));
+    gv_value density = gv_multiply_values(
+        slope, gv_exp_of(gv_negative(gv_multiply_values(gv_of_double(t.s.hi), gv_of_double(t.s.hi)))));
     double off = fabs(t.s.lo) + t.err;
     gv_value rest = gv_multiply_values(density, gv_of_double(t.s.lo));
     gv_value y = gv_add_values(gv_of_core(gv_erf(t.s.hi), 0.0), rest);
-    return gv_kind_of(y) == GV_KNOWN ? gv_carried(gv_pair(y), y.err + (1.13 * t.err + off * off) * gv_power_of_two(-y.k), y.k)
-                                     : gv_no_number();
+    return gv_kind_of(y) == GV_KNOWN
+               ? gv_carried(gv_pair(y), y.err + (1.13 * t.err + off * off) * gv_power_of_two(-y.k), y.k)
+               : gv_no_number();
 }
 
 /* erfc for s > 0, below e^(-s^2): at s + d it is erfc(s) + erfc'(s) d (1 - s d), within (1 + s^2) d^2 of the last term
@@ -385,7 +389,8 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     gv_value density = gv_multiply_values(slope, gv_exp_of(gv_negative(gv_multiply_values(head, head))));
     if (!(off * (1.0 + t.s.hi) < 0x1p-40) || gv_kind_of(density) != GV_KNOWN) return gv_no_number();
     gv_dd bent = gv_two_sum(1.0, -t.s.hi * t.s.lo);
-    gv_value rest = gv_multiply_values(density, gv_carried(bent, off * off * (2.0 + t.s.hi * t.s.hi) + t.s.hi * t.err + 0x1p-96, 0));
+    gv_value rest = gv_multiply_values(
+        density, gv_carried(bent, off * off * (2.0 + t.s.hi * t.s.hi) + t.s.hi * t.err + 0x1p-96, 0));
     gv_value moved = gv_multiply_values(rest, gv_carried(gv_dd_from(t.s.lo), t.err, 0));
     return gv_add_values(gv_of_core(gv_erfc(t.s.hi), 0.0), gv_negative(moved));
 }
@@ -426,7 +431,8 @@ GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
 /* ---- arrays: operands of n numbers, or of one ---- */
 
 #define GV_CARRIED_BINARY(name, operation) \
-    GV_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) { \
+    GV_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, \
+                                        size_t n) { \
         for (size_t i = 0; i < n; i++) y[i] = operation(a[i * da], b[i * db]); \
     }
 #define GV_CARRIED_UNARY(name, operation) \
@@ -449,7 +455,8 @@ GV_CARRIED_UNARY(atan, gv_atan_of)
 GV_CARRIED_UNARY(erf, gv_erf_of)
 GV_CARRIED_UNARY(erfc, gv_erfc_of)
 
-static void gv_all_totals(const gv_value *leading, size_t dl, const gv_value *c, size_t dc, int exactly, gv_value *y, size_t n) {
+static void gv_all_totals(const gv_value *leading, size_t dl, const gv_value *c, size_t dc, int exactly, gv_value *y,
+                          size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = gv_total(leading[i * dl], c[i * dc], exactly);
 }
 
@@ -460,8 +467,7 @@ static void gv_all_exact(const double *m, const int64_t *e, gv_value *y, size_t 
 
 /* -1, 0, 1: the sign of each; 2 where it is not known */
 static void gv_all_signs(const gv_value *a, signed char *sign, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        sign[i] = a[i].hi == 0.0 ? 0 : !gv_has_sign(a[i]) ? 2 : a[i].hi < 0.0 ? -1 : 1;
+    for (size_t i = 0; i < n; i++) sign[i] = a[i].hi == 0.0 ? 0 : !gv_has_sign(a[i]) ? 2 : a[i].hi < 0.0 ? -1 : 1;
 }
 
 #endif

@@ -15,8 +15,8 @@ from gelu_verify.formats import get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.paths import resource
 from gelu_verify.truth import _core
+from gelu_verify.truth.carried import VALUE
 from gelu_verify.truth.hardest import hardest, offset_of
-from gelu_verify.truth.scaled import VALUE
 
 SEARCH = tool("linear_search")
 FRACTION, SERIES, blocks, close, hard_between = (
