@@ -67,8 +67,14 @@ class Carried:
         return self * _exact(1.0, exponent.e if isinstance(exponent, Exponents) else exponent)
 
     def exponents(self) -> Exponents:
-        """As `magnitude_exponent`: e with |value| < 2^e, and not below 2^(e - 2)."""
-        return Exponents(self.values.view(VALUE)["k"].astype(np.int64) + 1)
+        """As `magnitude_exponent`: e with |value| < 2^e, where that is known within a quarter or is one-sided."""
+        number = self.values.view(VALUE)
+        size = np.abs(number["hi"])
+        known = (number["err"] >= 0.0) & (number["err"] <= size / 4)
+        known |= (number["err"] == 1.0) & (size == 1.0) & (number["lo"] == 0.0)
+        _decided(known, np.zeros_like(known))  # others have no value
+        above = (size + number["err"] > 2.0 * (1.0 - 2.0**-50)) & (number["err"] < 1.0)
+        return Exponents(number["k"].astype(np.int64) + np.where(above, 2, 1))
 
     def apply(self, operation: str) -> Carried:
         found = np.empty_like(self.values)
@@ -202,6 +208,15 @@ class Exponents:
     def __ge__(self, other: Any) -> bool:
         return self._asked(operator.ge, other)
 
+    def __eq__(self, other: object) -> bool:
+        return self._asked(operator.eq, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        return self != 0
+
 
 def _exact(m: np.ndarray | float, e: np.ndarray | int) -> Carried:
     """m 2^e."""
@@ -222,14 +237,21 @@ def _of(number: Any) -> Carried:
 @lru_cache(maxsize=1 << 10)
 def constant(number: Fraction) -> Carried:
     """One number for all inputs: exact where it has 106 bits at most, else within 2^-106 of it."""
+    return _interval(number, Fraction(0))
+
+
+def _interval(middle: Fraction, half: Fraction, exponent: int = 0) -> Carried:
+    """One number for all inputs, times a power of two: within `half` of the middle."""
     found = np.zeros(1, VALUE)
-    if number:
-        k = floor_log2(abs(number))
-        number /= Fraction(2) ** k
-        hi = float(number)
-        lo = float(number - Fraction(hi))
-        off = number - Fraction(hi) - Fraction(lo)
-        found[0] = hi, lo, 2.0**-105 if off else 0.0, k, 0
+    if middle:
+        k = floor_log2(abs(middle))
+        if abs(float(middle / Fraction(2) ** k)) == 2.0:
+            k += 1
+        middle, half = middle / Fraction(2) ** k, half / Fraction(2) ** k
+        hi = float(middle)
+        lo = float(middle - Fraction(hi))
+        err = max(float(half) * (1 + 2.0**-50), 2.0**-500) if Fraction(float(half)) < half else float(half)
+        found[0] = hi, lo, err + (2.0**-105 if middle - Fraction(hi) != Fraction(lo) else 0.0), k + exponent, 0
     return Carried(found.view(np.uint8))
 
 
@@ -274,15 +296,10 @@ class Many(Enclosure):
         return constant(Fraction(numerator, denominator))
 
     def between(self, low: int, high: int, exponent: int) -> Interval:
-        found = np.zeros(1, VALUE)
         middle, half = Fraction(low + high, 2), Fraction(high - low, 2)
         if not middle:
             raise Unfollowed
-        k = floor_log2(abs(middle))
-        if not low:
-            exponent = max(exponent, _LEAST)
-        found[0] = float(middle / Fraction(2) ** k), 0.0, float(half / Fraction(2) ** k), k + exponent, 0
-        return Carried(found.view(np.uint8))
+        return _interval(middle, half, exponent if low else max(exponent, _LEAST))
 
     def exp(self, s: Interval) -> Interval:
         return _of(s).apply("exp")

@@ -41,12 +41,10 @@ GV_INLINE gv_kind gv_kind_of(gv_value a) {
 
 /* of hi + lo within err, times 2^k: normalized; the roundings of err itself are in the factor */
 GV_INLINE gv_value gv_carried(gv_dd a, double err, int64_t k) {
-    double size = fabs(a.hi);
-    if (!(size <= 0x1p900) || !(err <= 0x1p900)) return gv_no_number();
-    if (err > 0.0) {
-        err = err * (1.0 + 0x1p-40);
-        if (err < GV_LEAST) err = GV_LEAST;
-    }
+    double size = fabs(a.hi), least = err == 0.0 ? 0.0 : GV_LEAST;
+    if (!(size <= 0x1p900) || !(err >= 0.0 && err <= 0x1p900)) return gv_no_number();
+    err *= 1.0 + 0x1p-40;
+    if (err < least) err = least;
     if (size < 0x1p-800) { /* nothing, or nothing known but its size */
         if (size + err == 0.0) return gv_value_make(0.0, 0.0, 0.0, 0);
         size = err + 0x1p-700;
@@ -58,7 +56,7 @@ GV_INLINE gv_value gv_carried(gv_dd a, double err, int64_t k) {
     k += e;
     if (k > GV_MOST || k < -GV_MOST) return gv_no_number();
     err *= scale;
-    if (err > 0.0 && err < GV_LEAST) err = GV_LEAST;
+    if (err < least) err = least;
     gv_value v = gv_value_make(a.hi * scale, a.lo * scale, err, (int)k);
     if (v.err == 1.0 && fabs(v.hi) == 1.0) v.err = 1.0 + 0x1p-40; /* not to be taken for one-sided */
     return v;
@@ -121,7 +119,7 @@ GV_INLINE gv_value gv_add_values(gv_value a, gv_value b) {
     double scale = gv_power_of_two((int)-apart);
     gv_dd c = gv_dd_scale(gv_pair(b), scale);
     double err = a.err + b.err * scale;
-    if (a.lo == 0.0 && c.lo == 0.0) return gv_carried(gv_two_sum(a.hi, c.hi), err, a.k);
+    if (a.lo == 0.0 && b.lo == 0.0) return gv_carried(gv_two_sum(a.hi, c.hi), err, a.k);
     gv_dd s = gv_dd_add(gv_pair(a), c);
     return gv_carried(s, err + fabs(s.hi) * 0x1p-103 + 0x1p-700, a.k);
 }
@@ -141,7 +139,7 @@ GV_INLINE gv_value gv_multiply_values(gv_value a, gv_value b) {
         if (one == GV_ONE_SIDED || other == GV_ONE_SIDED) return gv_no_number();
         if (one == GV_HUGE && other == GV_HUGE) return gv_beyond(sign, k);
         gv_value known = one == GV_KNOWN ? a : b;
-        return known.err <= 0.5 ? gv_beyond(sign, k - 1) : gv_no_number();
+        return known.err <= 0.5 ? gv_beyond(sign, k - 2) : gv_no_number(); /* hi + lo may be below 1 */
     }
     double err = a.err * (gv_size(b) + b.err) + b.err * gv_size(a);
     if (a.lo == 0.0 && b.lo == 0.0) return gv_carried(gv_two_prod(a.hi, b.hi), err, k);
@@ -161,14 +159,15 @@ GV_INLINE gv_value gv_divide_values(gv_value a, gv_value b) {
         if (!gv_has_sign(a)) return gv_no_number();
         if (one != GV_HUGE && other == GV_HUGE) return gv_one_sided(sign, k + 2);
         if (one == GV_HUGE && other != GV_HUGE) return gv_beyond(sign, k - 2);
-        if (one == GV_ONE_SIDED && other == GV_KNOWN && b.err <= 0.5) return gv_one_sided(sign, k + 1);
-        if (one == GV_KNOWN && other == GV_ONE_SIDED && a.err <= 0.5) return gv_beyond(sign, k - 2);
+        if (one == GV_ONE_SIDED && other == GV_KNOWN && b.err <= 0.5) return gv_one_sided(sign, k + 2);
+        if (one == GV_KNOWN && other == GV_ONE_SIDED && a.err <= 0.5) return gv_beyond(sign, k - 3);
         return gv_no_number();
     }
     if (gv_is_power(b)) return gv_carried(gv_dd_scale(gv_pair(a), b.hi), a.err, k);
     double least = fabs(b.hi) * (1.0 - 0x1p-50) - b.err;
     gv_dd q = gv_dd_div(gv_pair(a), gv_pair(b));
-    return gv_carried(q, (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least + fabs(q.hi) * 0x1p-101, k);
+    return gv_carried(q, (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least + fabs(q.hi) * 0x1p-101,
+                      k);
 }
 
 /* a 2^shift */
@@ -209,12 +208,16 @@ GV_INLINE gv_argument gv_argument_of(gv_value a) {
     return t;
 }
 
-/* e^s - 1 = s (1 + s/2) within |s|^3/5, for |s| < 2^-54 */
-GV_INLINE gv_value gv_expm1_small(gv_value a) {
-    gv_value half = gv_scaled_value(a, -1), sum = gv_add_values(gv_of_double(1.0), half);
-    if (gv_kind_of(sum) == GV_KNOWN) sum.err += 0x1p-108;
+/* a (1 + half), with what a series leaves out beside 1 + half: a.k < -54, so that |a| < 2^-52 if err <= 4 */
+GV_INLINE gv_value gv_small(gv_value a, gv_value half) {
+    gv_value sum = gv_add_values(gv_of_double(1.0), half);
+    if (a.err > 4.0 || gv_kind_of(sum) != GV_KNOWN) return gv_no_number();
+    sum.err += 0x1p-104;
     return gv_multiply_values(a, sum);
 }
+
+/* e^s - 1 = s (1 + s/2) within s^2/5 of it */
+GV_INLINE gv_value gv_expm1_small(gv_value a) { return gv_small(a, gv_scaled_value(a, -1)); }
 
 /* e^s for |s| > least >= 0, known by its size: 2^(1.44 |s|) < e^|s| */
 GV_INLINE gv_value gv_exp_far(double sign, double least) {
@@ -251,22 +254,19 @@ GV_INLINE gv_value gv_expm1_of(gv_value a) {
     return gv_carried(e, fabs(e.hi) * GV_RELATIVE + slope * t.err, 0);
 }
 
-/* log(1 + u) = u (1 - u/2) within |u|^3/2, for |u| < 2^-54 */
-GV_INLINE gv_value gv_log1p_small(gv_value a) {
-    gv_value sum = gv_add_values(gv_of_double(1.0), gv_negative(gv_scaled_value(a, -1)));
-    if (gv_kind_of(sum) == GV_KNOWN) sum.err += 0x1p-107;
-    return gv_multiply_values(a, sum);
-}
+/* log(1 + u) = u (1 - u/2) within u^2/2 of it */
+GV_INLINE gv_value gv_log1p_small(gv_value a) { return gv_small(a, gv_negative(gv_scaled_value(a, -1))); }
 
 GV_INLINE gv_value gv_log_of(gv_value a) {
-    if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a) || a.hi < 0.0 || a.k > 1 << 20 || a.k < -(1 << 20)) return gv_no_number();
-    gv_dd y = a.k == -1 && a.hi >= 1.5  ? gv_log_near(0.5 * a.hi)
+    if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a) || a.hi < 0.0 || a.k > 1 << 20 || a.k < -(1 << 20))
+        return gv_no_number();
+    gv_dd y = a.k == -1 && a.hi >= 1.5 ? gv_log_near(0.5 * a.hi)
               : a.k == 0 && a.hi < 1.5 ? gv_log_near(a.hi)
                                        : gv_log(a.hi, a.k);
-    double q = a.lo / a.hi, rest = q - 0.5 * q * q; /* log(1 + lo/hi), within 2^-106 */
+    double q = a.lo / a.hi, rest = q - 0.5 * q * q; /* log(1 + lo/hi), within 2^-51 |q| */
     gv_dd s = gv_dd_add_d(y, rest);
     double least = a.hi * (1.0 - 0x1p-50) - a.err;
-    return gv_carried(s, fabs(y.hi) * GV_RELATIVE + fabs(s.hi) * 0x1p-104 + (q != 0.0 ? 0x1p-104 : 0.0) + a.err / least, 0);
+    return gv_carried(s, fabs(y.hi) * GV_RELATIVE + fabs(s.hi) * 0x1p-104 + fabs(q) * 0x1p-51 + a.err / least, 0);
 }
 
 GV_INLINE gv_value gv_log1p_of(gv_value a) {
@@ -277,8 +277,7 @@ GV_INLINE gv_value gv_log1p_of(gv_value a) {
         return gv_one_sided(a.hi, a.hi > 0.0 ? a.k : (int64_t)a.k + 1);
     }
     if (kind == GV_KNOWN && a.k < -54) return gv_log1p_small(a);
-    if (kind == GV_HUGE || a.k > 60 || !gv_has_sign(a))
-        return gv_log_of(gv_add_values(gv_of_double(1.0), a));
+    if (kind == GV_HUGE || a.k > 60 || !gv_has_sign(a)) return gv_log_of(gv_add_values(gv_of_double(1.0), a));
     gv_argument t = gv_argument_of(a);
     if (a.hi > 0.0) {
         if (!(t.s.hi < 1.0)) return gv_log_of(gv_add_values(gv_of_double(1.0), a));
@@ -287,7 +286,7 @@ GV_INLINE gv_value gv_log1p_of(gv_value a) {
     }
     if (!(t.s.hi > -0.49)) return gv_log_of(gv_add_values(gv_of_double(1.0), a));
     gv_value v = gv_divide_values(gv_negative(a), gv_add_values(gv_of_double(1.0), a)); /* -log(1 + v), v < 0.97 */
-    if (gv_kind_of(v) != GV_KNOWN || v.k >= 0) return gv_no_number();
+    if (gv_kind_of(v) != GV_KNOWN || !gv_has_sign(v) || v.k >= 0) return gv_no_number();
     t = gv_argument_of(v);
     gv_dd y = gv_log1p(t.s);
     return gv_carried(gv_dd_neg(y), fabs(y.hi) * GV_RELATIVE + t.err / (1.0 - t.err), 0);
@@ -322,8 +321,8 @@ GV_INLINE gv_dd gv_atan_near(gv_dd s) {
 /* for 0 < s <= 1 */
 GV_INLINE gv_value gv_atan_small(gv_value a) {
     if (gv_kind_of(a) == GV_ONE_SIDED) return a;
-    if (gv_kind_of(a) != GV_KNOWN) return gv_no_number();
-    if (a.k < -54) return gv_multiply_values(a, gv_value_make(1.0, 0.0, 0x1p-109, 0)); /* s - s^3/3 ... */
+    if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a)) return gv_no_number();
+    if (a.k < -54) return gv_multiply_values(a, gv_value_make(1.0, 0.0, 0x1p-107, 0)); /* s - s^3/3 ..., s < 2^-53 */
     gv_argument t = gv_argument_of(a);
     if (!(t.s.hi <= 1.0)) return gv_no_number();
     gv_dd y = gv_atan_near(t.s);
@@ -354,19 +353,22 @@ GV_INLINE gv_value gv_erf_of(gv_value a) {
     gv_kind kind = gv_kind_of(a);
     gv_value slope = gv_carried(gv_2_rsqrt_pi, gv_2_rsqrt_pi.hi * 0x1p-106, 0);
     if (kind == GV_ONE_SIDED) return a.k < -2 ? gv_one_sided(a.hi, (int64_t)a.k + 1) : gv_no_number();
-    if (kind == GV_KNOWN && a.k < -54) return gv_multiply_values(gv_multiply_values(a, slope), gv_value_make(1.0, 0.0, 0x1p-109, 0));
-    if (kind == GV_HUGE || a.k >= 5) { /* beyond 32: between 1 - e^-1024 and 1 */
+    if (kind == GV_KNOWN && a.k < -54)
+        return gv_multiply_values(gv_multiply_values(a, slope), gv_value_make(1.0, 0.0, 0x1p-107, 0));
+    if (kind == GV_HUGE || a.k >= 5) { /* from nearly 16 on: between 1 - e^-255 and 1 */
         if (kind == GV_KNOWN ? a.err > 0.5 : a.k < 6) return gv_no_number();
         gv_value y = gv_add_values(gv_of_double(1.0), gv_negative(gv_one_sided(1.0, -300)));
         return a.hi < 0.0 ? gv_negative(y) : y;
     }
     gv_argument t = gv_argument_of(a);
-    gv_value density = gv_multiply_values(slope, gv_exp_of(gv_negative(gv_multiply_values(gv_of_double(t.s.hi), gv_of_double(t.s.hi)))));
+    gv_value density = gv_multiply_values(
+        slope, gv_exp_of(gv_negative(gv_multiply_values(gv_of_double(t.s.hi), gv_of_double(t.s.hi)))));
     double off = fabs(t.s.lo) + t.err;
     gv_value rest = gv_multiply_values(density, gv_of_double(t.s.lo));
     gv_value y = gv_add_values(gv_of_core(gv_erf(t.s.hi), 0.0), rest);
-    return gv_kind_of(y) == GV_KNOWN ? gv_carried(gv_pair(y), y.err + (1.13 * t.err + off * off) * gv_power_of_two(-y.k), y.k)
-                                     : gv_no_number();
+    return gv_kind_of(y) == GV_KNOWN
+               ? gv_carried(gv_pair(y), y.err + (1.13 * t.err + off * off) * gv_power_of_two(-y.k), y.k)
+               : gv_no_number();
 }
 
 /* erfc for s > 0, below e^(-s^2): at s + d it is erfc(s) + erfc'(s) d (1 - s d), within (1 + s^2) d^2 of the last term
@@ -377,8 +379,8 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     if (!gv_has_sign(a)) return gv_no_number();
     if (a.hi < 0.0 || a.k < -4) return gv_add_values(one, gv_negative(gv_erf_of(a)));
     if (gv_kind_of(a) == GV_HUGE || a.k >= 5) {
-        gv_value square = gv_multiply_values(a, a);
-        return gv_exp_of(gv_negative(square)).err == 1.0 ? gv_exp_of(gv_negative(square)) : gv_no_number();
+        gv_value e = gv_exp_of(gv_negative(gv_multiply_values(a, a)));
+        return gv_kind_of(e) == GV_ONE_SIDED ? e : gv_no_number();
     }
     if (gv_kind_of(a) != GV_KNOWN) return gv_no_number();
     gv_argument t = gv_argument_of(a);
@@ -387,7 +389,8 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     gv_value density = gv_multiply_values(slope, gv_exp_of(gv_negative(gv_multiply_values(head, head))));
     if (!(off * (1.0 + t.s.hi) < 0x1p-40) || gv_kind_of(density) != GV_KNOWN) return gv_no_number();
     gv_dd bent = gv_two_sum(1.0, -t.s.hi * t.s.lo);
-    gv_value rest = gv_multiply_values(density, gv_carried(bent, off * off * (2.0 + t.s.hi * t.s.hi) + t.s.hi * t.err + 0x1p-100, 0));
+    gv_value rest = gv_multiply_values(
+        density, gv_carried(bent, off * off * (2.0 + t.s.hi * t.s.hi) + t.s.hi * t.err + 0x1p-96, 0));
     gv_value moved = gv_multiply_values(rest, gv_carried(gv_dd_from(t.s.lo), t.err, 0));
     return gv_add_values(gv_of_core(gv_erfc(t.s.hi), 0.0), gv_negative(moved));
 }
@@ -402,25 +405,19 @@ GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
             y = gv_add_values(leading, c);
         } else if (gv_is_zero(leading)) {
             y = c;
+        } else if (gv_kind_of(c) != GV_HUGE && (int64_t)c.k + 4 < (int64_t)leading.k - 201) { /* |c| < 2^-204 leading */
+            if (leading.lo == 0.0) y = gv_beside(leading.hi, c.hi);
+            else y.err = fabs(leading.hi) * 0x1p-200;
+            y.k = leading.k;
         } else {
-            if (gv_kind_of(c) != GV_HUGE && (int64_t)c.k + 4 < (int64_t)leading.k - 201) {
-                if (leading.k > 1140 || leading.k < -1140) exactly = 1;
-                else if (leading.lo != 0.0) return gv_value_make(leading.hi, leading.lo, fabs(leading.hi) * 0x1p-200, leading.k);
-                else {
-                    gv_value beside = gv_beside(leading.hi, c.hi);
-                    beside.k = leading.k;
-                    return beside;
-                }
-            } else {
-                y = gv_add_values(leading, c);
-            }
+            y = gv_add_values(leading, c);
         }
     }
     gv_kind kind = gv_kind_of(y);
     if (gv_is_zero(y)) return y;
     if (!gv_has_sign(y)) return gv_no_number();
     if (kind == GV_HUGE || y.k > 1140) {
-        if (y.k <= 1140) return gv_no_number();
+        if (y.k <= 1140 || y.err > 0.25) return gv_no_number(); /* y.k > 1140 says little of it else */
         return gv_value_make(y.hi < 0.0 ? -1.0 : 1.0, 0.0, 0.5, 2001);
     }
     if (y.k < -1142) return gv_vanishing(y.hi < 0.0 ? -1.0 : 1.0);
@@ -434,7 +431,8 @@ GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
 /* ---- arrays: operands of n numbers, or of one ---- */
 
 #define GV_CARRIED_BINARY(name, operation) \
-    GV_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, size_t n) { \
+    GV_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, \
+                                        size_t n) { \
         for (size_t i = 0; i < n; i++) y[i] = operation(a[i * da], b[i * db]); \
     }
 #define GV_CARRIED_UNARY(name, operation) \
@@ -457,7 +455,8 @@ GV_CARRIED_UNARY(atan, gv_atan_of)
 GV_CARRIED_UNARY(erf, gv_erf_of)
 GV_CARRIED_UNARY(erfc, gv_erfc_of)
 
-static void gv_all_totals(const gv_value *leading, size_t dl, const gv_value *c, size_t dc, int exactly, gv_value *y, size_t n) {
+static void gv_all_totals(const gv_value *leading, size_t dl, const gv_value *c, size_t dc, int exactly, gv_value *y,
+                          size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = gv_total(leading[i * dl], c[i * dc], exactly);
 }
 
@@ -468,8 +467,7 @@ static void gv_all_exact(const double *m, const int64_t *e, gv_value *y, size_t 
 
 /* -1, 0, 1: the sign of each; 2 where it is not known */
 static void gv_all_signs(const gv_value *a, signed char *sign, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        sign[i] = a[i].hi == 0.0 ? 0 : !gv_has_sign(a[i]) ? 2 : a[i].hi < 0.0 ? -1 : 1;
+    for (size_t i = 0; i < n; i++) sign[i] = a[i].hi == 0.0 ? 0 : !gv_has_sign(a[i]) ? 2 : a[i].hi < 0.0 ? -1 : 1;
 }
 
 #endif

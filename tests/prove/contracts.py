@@ -150,7 +150,7 @@ class CoreTracking(PairTracking):
         low, high = m.ends()
         if not (low >= arb("0.75") and high <= 2):
             raise Unproved("gv_log_near beyond its reach")
-        if (low > arb("0.9921875") and high < 1) or (low >= 1 and high < arb("1.0078125")):
+        if (low >= arb("0.9921875") and high < 1) or (low >= 1 and high < arb("1.0078125")):
             return self.body("gv_log_near", m)
         first, last = (int((128 * end).floor().unique_fmpz()) for end in (low, high))
         off = max(self.log_step_error(step) for step in range(first, min(last, 255) + 1))

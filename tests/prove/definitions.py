@@ -99,4 +99,7 @@ DEFINITIONS: dict[str, Callable[..., arb]] = {
     "gv_log_coefficient": precisely(lambda n: arb(fmpq((-1) ** (n + 1), n)) if n else arb(0)),
     "gv_log_table": log_entry,
     "gv_mills_table": mills_entry,
+    "gv_half_pi": precisely(lambda: arb.pi() / 2),
+    "gv_atan_table": precisely(lambda j: (arb(j) / 32).atan()),
+    "gv_atan_coefficient": precisely(lambda n: arb(fmpq((-1) ** n, 2 * n + 1))),
 }

@@ -68,10 +68,14 @@ class Source:
         elif isinstance(item, c_ast.Typedef) and isinstance(item.type.type, c_ast.Struct):
             members = item.type.type.decls or []
             self.structures[item.name] = [(m.name, type_name(m.type)) for m in members]
-        elif isinstance(item, c_ast.Decl) and isinstance(item.type, c_ast.Enum):
-            self.enumerators |= {e.name: place for place, e in enumerate(item.type.values.enumerators)}
+        elif isinstance(enum := _enum_of(item), c_ast.Enum):
+            self.enumerators |= {e.name: place for place, e in enumerate(enum.values.enumerators)}
         elif isinstance(item, c_ast.Decl) and item.init is not None:
             self.variables[item.name] = item
+
+
+def _enum_of(item: c_ast.Node) -> c_ast.Node | None:
+    return item.type.type if isinstance(item, c_ast.Typedef) else getattr(item, "type", None)
 
 
 def type_name(node: c_ast.Node) -> str:

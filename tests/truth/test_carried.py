@@ -15,7 +15,7 @@ from gelu_verify.errors import OracleError
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS, Function, get_function
 from gelu_verify.functions.enclosures import ONE, ZERO, Terms, fraction, halve
-from gelu_verify.truth import carried
+from gelu_verify.truth import _core, carried
 from gelu_verify.truth.carried import VALUE, Carried, Many
 from gelu_verify.truth.oracle import enclosed_ends, round_exactly
 
@@ -126,6 +126,131 @@ def test_a_bound_that_leaves_something_out_is_found(part):
     flint.ctx.prec = 60_000
     pairs = zip(one, two, found.tolist(), strict=True)
     assert not all(holds(got, as_arb(x * y)) for (_, x), (_, y), got in pairs)
+
+
+FAR = Fraction(2) ** -1000
+BELOW_HALF = (1.0, -(2.0**-54), 0.5, 0, 0), Fraction(1, 2) - Fraction(1, 2**54)
+LARGE, UP_TO_16 = ((1.0, 0.0, -1.0, 3, 0), Fraction(8)), ((1.0, 0.0, 1.0, 3, 0), Fraction(16))
+EDGES = [  # an operation, records with numbers within their bounds
+    ("log1p", ((-1.9, 0.0, 1.3, -2, 0), Fraction(-799, 1000))),  # the quotient for log(1 - a) has no sign
+    ("log1p", ((1.0, 0.0, 2.0**55, -55, 0), Fraction(-15, 16))),  # small, and its error is not
+    ("exp", ((1.0, 0.0, 2.0**60, -55, 0), Fraction(32))),
+    ("exp", ((1.0, 0.0, 2.0**60, -55, 0), Fraction(-32))),
+    ("expm1", ((1.0, 0.0, 2.0**60, -55, 0), Fraction(32))),
+    ("expm1", ((1.0, 0.0, 2.0**54, -55, 0), Fraction(1, 2))),
+    ("exp", ((1.0, 0.0, 4.0, -55, 0), Fraction(5, 2**55))),
+    ("expm1", ((1.0, 0.0, 4.0, -55, 0), Fraction(-3, 2**55))),
+    ("log1p", ((1.0, 0.0, 4.0, -55, 0), Fraction(-3, 2**55))),
+    ("atan", ((2 - 2.0**-52, 0.0, 2 - 2.0**-48, 60, 0), Fraction(2**14))),  # 1/a has no sign
+    ("atan", ((1.0, 2.0**-53, 2.0**-110, 0, 0), 1 + Fraction(1, 2**53))),
+    ("atan", ((1.0, -(2.0**-54), 2.0**-110, 0, 0), 1 - Fraction(1, 2**54))),
+    ("atan", ((2 - 2.0**-52, 0.0, 1.9, -55, 0), Fraction(39, 10 * 2**55))),
+    ("erf", ((2 - 2.0**-52, 0.0, 1.9, -55, 0), Fraction(39, 10 * 2**55))),
+    ("erf", ((2 - 2.0**-52, 0.0, 2.0**-60, -55, 0), Fraction(2 - 2.0**-52) / 2**55)),
+    ("erf", ((1.0, -(2.0**-54), 0.5, 5, 0), 16 - Fraction(1, 2**49))),
+    ("erfc", ((1.0, -(2.0**-54), 0.5, 5, 0), 16 - Fraction(1, 2**49))),
+    ("erfc", ((2 - 2.0**-52, 2.0**-53, 0.0, 4, 0), 32 - Fraction(1, 2**49))),
+    ("erfc", ((1.75, 2.0**-53, 0.0, 4, 0), 28 + Fraction(1, 2**49))),
+    ("erfc", ((1.5, -(2.0**-53), 2.0**-50, 4, 0), 24 - Fraction(1, 2**49) + Fraction(1, 2**46))),
+    ("expm1", ((-1.0, 0.0, 2.0**-20, 8, 0), Fraction(-256))),
+    ("expm1", ((-(2 - 2.0**-52), 0.0, 0.0, 8, 0), Fraction(-(2 - 2.0**-52)) * 256)),
+    ("log", ((1.0, 2.0**-60, 0.0, 0, 0), 1 + Fraction(1, 2**60))),
+    ("log", ((1.0, -(2.0**-54), 2.0**-55, 0, 0), 1 - Fraction(3, 2**55))),
+    ("sqrt", ((1.0, -(2.0**-54), 1 - 2.0**-49, 3, 0), Fraction(8) * (Fraction(1, 2**49) - Fraction(1, 2**54)))),
+    ("multiply", LARGE, BELOW_HALF),
+    ("divide", UP_TO_16, BELOW_HALF),
+    ("divide", BELOW_HALF, UP_TO_16),
+    ("divide", UP_TO_16, LARGE),
+    ("multiply", UP_TO_16, ((2 - 2.0**-52, 0.0, 2 - 2.0**-48, 3, 0), 32 - Fraction(1, 2**44))),
+    ("add", ((1.0, 0.0, 0.0, 0, 0), Fraction(1)), ((1.0, 2.0**-1000, 0.0, -300, 0), (1 + FAR) / 2**300)),
+    ("add", ((1.0, 0.0, 0.0, 0, 0), Fraction(1)), ((1.0, 0.0, 2.0**300, -300, 0), 1 + Fraction(1, 2**300))),
+    ("add", ((1.0, 0.0, 1.0, 0, 0), FAR), ((-1.0, 0.0, 1.0, 0, 0), Fraction(-2))),
+    ("add", ((1.0, 0.0, -1.0, 9, 0), Fraction(512)), ((-1.0, 0.0, 3.0, 4, 0), Fraction(-64))),
+    ("add", ((1.0, 0.0, -1.0, 6, 0), Fraction(64)), ((-1.0, 0.0, 1.0, 1, 0), Fraction(-4))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", EDGES, ids=str)
+def test_the_ends_of_bounds(edge):
+    operation, (record, x), *rest = edge
+    flint.ctx.prec = 3000
+    if rest:
+        other, y = rest[0]
+        got, exactly = records(record)._with(operation, records(other)), as_arb(BINARY[operation](x, y))
+    else:
+        got, exactly = records(record).apply(operation), UNARY[operation][0](as_arb(x))
+    assert holds(got.values.view(VALUE)[0].tolist(), exactly), got.values.view(VALUE)[0]
+
+
+def total(leading, correction):
+    found = np.empty(_core.VALUE_SIZE, np.uint8)
+    _core.carried_totals(records(leading).values, records(correction).values, found)
+    return found.view(VALUE)[0].tolist()
+
+
+@pytest.mark.parametrize("k", [-1200, -1143, -1142, -1141, -1140, -1139, -600, 0, 1139, 1140, 1141, 1300])
+@pytest.mark.parametrize("lo", [0.0, 2.0**-60])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_leading_term_is_never_all_of_a_value(k, lo, sign):
+    """However small the rest is, it lies on its side."""
+    hi, found, err, at, _ = total((1.0, lo, 0.0, k, 0), (sign, 0.0, 1.0, k - 5000, 0))
+    y = (1 + Fraction(lo) + Fraction(sign) * Fraction(1, 2**4000)) * Fraction(2) ** k
+    if at == HUGE:
+        assert y > 2**1140
+        return
+    assert abs(y / Fraction(2) ** at - Fraction(hi) - Fraction(found)) < Fraction(err)
+    if lo == 0.0 and at != VANISHING:
+        assert err == abs(found)
+        assert found * sign > 0
+
+
+@pytest.mark.parametrize("k", [1140, 1141, 1142, 1143, 1200])
+@pytest.mark.parametrize("err", [1.0, 1 - 2.0**-40, 0.5, 2.0**-60])
+def test_what_is_huge_is_known_to_be(k, err):
+    _, _, _, at, _ = total((0.0, 0.0, 0.0, 0, 0), (1.0, 0.0, err, k, 0))
+    least = (1 - Fraction(err)) * Fraction(2) ** k
+    assert at != HUGE or least > 2**1140
+    assert err > 0.25 or k < 1141 or at == HUGE
+
+
+def test_intervals_hold_their_ends():
+    many = Many()
+    for low, high, exponent in (
+        (0, 1, -3),
+        (1, 3, 5),
+        (2**127 - 1, 2**127, -127),
+        (-1, 2**60 + 1, 0),
+        (3**70, 3**71, -9),
+    ):
+        hi, lo, err, k, _ = many.between(low, high, exponent).values.view(VALUE)[0].tolist()
+        assert 1 <= abs(hi) < 2
+        for end in (low, high):
+            assert abs(end * Fraction(2) ** (exponent - k) - Fraction(hi) - Fraction(lo)) <= Fraction(err)
+
+
+def follow(terms, *x):
+    function = Function(name="f", formula="", at_zero="0", at_minus_infinity="0", at_plus_infinity="0", terms=terms)
+    found = np.zeros(len(x), VALUE)
+    found["err"] = inf
+    m, e = np.frexp(np.array(x))
+    carried._follow(function, m, e.astype(np.int64), np.arange(len(x)), found)
+    return found
+
+
+def test_a_size_that_is_not_known_decides_nothing():
+    """2^-12 within 100: no series for small numbers."""
+    wide = 100 << 12
+    found = follow(lambda c, x: Terms(ZERO, c.expm1_rest(c.between(2 - wide, 2 + wide, -13) * 2)), 1.0)[0].tolist()
+    flint.ctx.prec = 1000
+    assert holds(found, arb(100).exp() - 101)
+
+
+def test_exponents_are_compared():
+    for x in (0.75, 3.0, 0.25):
+        (value,) = follow(lambda c, x: Terms(ONE if x[1] == 2 else (3, 0), None), x)
+        assert value["hi"] * 2.0 ** value["k"] == (1 if x == 3.0 else 3)
+        (value,) = follow(lambda c, x: Terms(ONE if x[1] else (3, 0), None), x)
+        assert value["hi"] * 2.0 ** value["k"] == (3 if x == 0.75 else 1)
 
 
 # ---- functions -----------------------------------------------------------------------------------
