@@ -14,7 +14,7 @@ from ..errors import UsageError, one_of
 from .base import GROUPS, OWNER, Function
 from .parameters import base_name, canonical_name, checked_values, named, split_name
 
-__all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "named"]
+__all__ = ["FUNCTIONS", "OWNER", "Function", "base_name", "compared_with", "get_function", "named"]
 
 MOST_KEPT = 256  # functions with parameters: anybody may ask a server for any number of them
 

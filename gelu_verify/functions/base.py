@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import GeluVerifyError, OracleError, UsageError, message_of
 from ..formats import Dyadic, Format, Mode
-from .enclosures import Enclosure, Terms, as_interval, fraction
+from .enclosures import Enclosure, Terms, as_interval, fraction, shown
 from .limits import POLES, Limit, bits_of, bounds_of, check_limit, terms_of
 from .parameters import LARGEST, Parameter, all_times, base_name, checked_values, split_name, times
 
@@ -193,7 +193,7 @@ class Function:
         """`terms`, or what is stated at x; its own errors are told by function and x (OracleError)."""
         limit = self._stated.get(fraction(x)) if self.at else None
         if limit in (*POLES, "nan"):
-            raise OracleError(f"{self.name} at {x[0]} * 2^{x[1]} is {limit}")
+            raise OracleError(f"{self.name} at {shown(x)} is {limit}")
         try:
             return as_interval(c, self.terms(c, x)) if limit is None else terms_of(limit, c.precision)
         except GeluVerifyError:
@@ -201,7 +201,7 @@ class Function:
         except Exception as error:
             whose = "" if self.owner == OWNER else f" of {self.owner}"
             raised = " ".join(f"{type(error).__name__}: {message_of(error)}".split())
-            raise OracleError(f"{self.name}{whose} at {x[0]} * 2^{x[1]}: terms raised {raised}") from error
+            raise OracleError(f"{self.name}{whose} at {shown(x)}: terms raised {raised}") from error
 
     def rational_at(self, x: Dyadic) -> Fraction | None:
         """f(x), where `terms` says that it is a rational number."""

@@ -47,6 +47,15 @@ def fraction(x: Dyadic) -> Fraction:
     return Fraction(x[0]) * Fraction(2) ** x[1] if x[0] else Fraction(0)
 
 
+def shown(x: Dyadic) -> str:
+    """x for a message: as a float64, where it is one."""
+    value = fraction(x)
+    try:
+        return repr(float(value)) if Fraction(float(value)) == value else f"{x[0]} * 2^{x[1]}"
+    except OverflowError:
+        return f"{x[0]} * 2^{x[1]}"
+
+
 def dyadic(value: Fraction) -> Dyadic | None:
     """A fraction as (m, e), where it is one."""
     d = value.denominator

@@ -26,7 +26,7 @@ from typing import Any
 from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES, get_format
-from ..functions import get_function
+from ..functions import FUNCTIONS, get_function
 from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
@@ -303,6 +303,10 @@ def select(
     if without:
         others, missing = find(without, level=level)  # what they compute, for the error
         targets, absent = [*targets, *others], absent | missing
+    for name in ours if function is None else ():  # what a family makes on request is asked for by its path's name
+        path = name.partition(".")[2].partition("-")[0]
+        if path in FUNCTIONS and not any(_is_named(target.name, [name]) for target in targets):
+            targets += find({_family(name)}, function=path, dtype=dtype, level=level)[0]
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")

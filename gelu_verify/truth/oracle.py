@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from ..errors import OracleError
 from ..formats import Dyadic, Format, Mode
 from ..functions import Function
-from ..functions.enclosures import Enclosure, Terms, ends_of, fraction, narrowed, rounded, total
+from ..functions.enclosures import Enclosure, Terms, ends_of, fraction, narrowed, rounded, shown, total
 from ..functions.limits import DEEPEST, Limit, bits_of, bounds_of
 
 PRECISIONS = tuple(2**k for k in range(6, 18))
@@ -49,7 +49,7 @@ def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fractio
     """
     ends = enclosed_ends(function, x, bits)
     if max(m.bit_length() + abs(e) for m, e in ends) > DEEPEST:
-        raise OracleError(f"{function.name} at {x[0]} * 2^{x[1]} lies beyond 2^+-{DEEPEST}")
+        raise OracleError(f"{function.name} at {shown(x)} lies beyond 2^+-{DEEPEST}")
     low, high = map(fraction, ends)
     return low, high
 
@@ -57,12 +57,12 @@ def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fractio
 def enclosed_ends(function: Function, x: Dyadic, bits: int) -> tuple[Dyadic, Dyadic]:
     """The same bounds as dyadic numbers, of any size."""
     if not function.is_defined_at(x):
-        raise OracleError(f"{function.name} is not defined at {x[0]} * 2^{x[1]}")
+        raise OracleError(f"{function.name} is not defined at {shown(x)}")
     first = bits + _SPARE
     precisions = (first, *(each for each in PRECISIONS if each > first))
     ends = narrowed((function.enclosed(Enclosure(precision), x) for precision in precisions), bits)
     if ends is None:
-        raise OracleError(f"{function.name} at {x[0]} * 2^{x[1]}: no enclosure of {bits} bits")
+        raise OracleError(f"{function.name} at {shown(x)}: no enclosure of {bits} bits")
     return ends
 
 
