@@ -62,7 +62,7 @@ def enclosed_ends(function: Function, x: Dyadic, bits: int) -> tuple[Dyadic, Dya
     precisions = (first, *(each for each in PRECISIONS if each > first))
     ends = narrowed((function.enclosed(Enclosure(precision), x) for precision in precisions), bits)
     if ends is None:
-        raise OracleError(f"{function.name} at {shown(x)}: no enclosure of {bits} bits")
+        raise OracleError(f"{function.name} at {shown(x)}: no enclosure of {bits} bits, or it lies beyond 2^+-(2^62)")
     return ends
 
 
