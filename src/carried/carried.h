@@ -3,15 +3,16 @@
    (gelu_verify/truth/carried.py), so nothing is assumed of them: err is the answer.
 
    known      1 <= |hi| < 2, |lo| <= ulp(hi)/2, |y 2^-k - (hi + lo)| <= err; 0 is {0, 0, 0, 0}
-   one-sided  err = |hi| = 1, lo = 0: 0 < sign y < 2^(k + 1), as e^-1000 is
+   one-sided  err = |hi| = 1, lo = 0: 0 < sign y < 2^(k + 1), as e^-1000 is; so it is 1 within 1, too
    huge       err = -1, |hi| = 1, lo = 0: sign y >= 2^k, as e^1000 is
    unknown    err = inf
 
-   The errors of dd.h are those of its head: u = 2^-53. Of gv_exp: 2^-103 + |s| 2^-104; of gv_expm1, gv_log and gv_log1p:
-   2^-94 relative (RELATIVE), shown by tests/prove/test_carried.py, as is gv_atan.
-   Proof     docs/proofs.md, section 10
-   Test      tests/truth/test_carried.py, every operation against fractions and Arb
-   Used by   gelu_verify/truth/carried.py, over arrays */
+   Bound    err, of every operation. In it the errors of dd.h as its head says, u = 2^-53; gv_exp is counted with
+            2^-102 + |s| 2^-103, relative; gv_expm1, gv_log, gv_log_near, gv_log1p and gv_atan_near with 2^-94
+   Proof    the functions, for every argument: tests/prove/test_carried.py; the operations, by hand: docs/proofs.md,
+            section 10
+   Test     tests/truth/test_carried.py, every operation against fractions and Arb, at the ends of its bounds too
+   Used by  gelu_verify/truth/carried.py, over arrays */
 #ifndef GV_TRUTH_CARRIED_H
 #define GV_TRUTH_CARRIED_H
 #include <float.h>
@@ -39,7 +40,7 @@ GV_INLINE gv_kind gv_kind_of(gv_value a) {
     return a.err <= DBL_MAX ? GV_KNOWN : GV_UNKNOWN;
 }
 
-/* of hi + lo within err, times 2^k: normalized; the roundings of err itself are in the factor */
+/* of hi + lo within err, times 2^k: normalized; the roundings of err itself, fewer than 2^10, are in the factor */
 GV_INLINE gv_value gv_carried(gv_dd a, double err, int64_t k) {
     double size = fabs(a.hi), least = err == 0.0 ? 0.0 : GV_LEAST;
     if (!(size <= 0x1p900) || !(err >= 0.0 && err <= 0x1p900)) return gv_no_number();
