@@ -1,0 +1,199 @@
+"""How a function is declared in a source file of C, C++ or CUDA, as libclang reads it.
+
+The user's compiler preprocesses the file with the user's flags, so that macros, search paths and conditions are its
+own; libclang then parses what the compiler would. Errors in what surrounds the function (another compiler's
+extensions, types of a library that is not here) do no harm. libclang is a dependency of this package and not an extra:
+without it nothing is known of a source, and it is one wheel, for every platform, that needs no LLVM. pycparser reads
+no C++; tree-sitter resolves neither typedefs nor templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ...errors import MissingMeasurement, UsageError
+from ._prototype import CParameter
+
+if TYPE_CHECKING:
+    from clang import cindex
+
+PROBE = "gelu_verify_probe"
+CALLABLE = "gelu_verify_callable"  # of what has no address of its own: objects with operator()
+_KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
+_FUNCTIONS = {"FUNCTION_DECL", "CXX_METHOD"}
+_TEMPLATES = {"FUNCTION_TEMPLATE"}
+_SCOPES = {"NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"}
+_CLASSES = {"STRUCT_DECL", "CLASS_DECL"}
+_LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A function as a source declares it.
+
+    `symbol` names it in the source, `callee` where it is called; `is_template`: its types are still to be said;
+    `space`: "global" or "device" of CUDA; `body`: its text after preprocessing, empty where it is only declared;
+    `before`: what must stand before `callee` is used.
+    """
+
+    symbol: str
+    result: str
+    parameters: tuple[CParameter, ...]
+    restricted: bool = False
+    is_template: bool = False
+    space: str = ""
+    body: str = ""
+    before: str = ""
+    callee: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The declaration in one line."""
+        return f"{self.result} {self.symbol}({', '.join(f'{each.type} {each.name}'.strip() for each in self.parameters)})"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A preprocessed file that has been parsed."""
+
+    file: str
+    text: bytes
+    unit: Any
+    language: str
+
+    @classmethod
+    def parsed(cls, file: str, text: str, flags: Sequence[str], cpp: bool) -> Source:
+        """`file` as the user calls it; `text` is what the compiler's preprocessor makes of it."""
+        language = "c++" if cpp else "c"
+        standard = [each for each in flags if each.startswith("-std=")]
+        words = ["-x", f"{language}-cpp-output", *(standard or ["-std=gnu++20"] * cpp), "-w", "-ferror-limit=0"]
+        clang = _clang()
+        name = "preprocessed.i"
+        try:
+            unit = clang.Index.create().parse(
+                name, words, [(name, text)], _KEEP_GOING | _SKIP_BODIES
+            )
+        except clang.TranslationUnitLoadError:
+            raise UsageError(f"libclang does not read {file}: --call with the types of all parameters says how it is "
+                             "called, such as --call 'void f(const float *x, float *y, size_t n)'") from None  # fmt: skip
+        return cls(file, text.encode(), unit, language)
+
+    def functions(self, symbol: str) -> list[Declared]:
+        """Those that `symbol` may mean, definitions before declarations: in every namespace where it names none."""
+        plain = re.sub(r"<.*", "", symbol)
+        found: dict[str, tuple[str, Any]] = {}
+        for name, cursor in self._named(plain):
+            key = cursor.get_usr()
+            if key not in found or (cursor.is_definition() and not found[key][1].is_definition()):
+                found[key] = name, cursor
+        exact = {key: each for key, each in found.items() if each[0] == plain} or found
+        return [self._declared(name, cursor) for name, cursor in exact.values()]
+
+    def kind_of(self, symbol: str) -> str:
+        """What else is of that name: "variable", "type"; empty where there is none."""
+        return next(("variable" for each in self.unit.cursor.get_children() if each.spelling == symbol and each.kind.name == "VAR_DECL"), "")
+
+    def names(self) -> list[str]:
+        """The functions that the file itself defines."""
+        defined = (each for each in self._all(self.unit.cursor, "") if each[1].is_definition())
+        return list(dict.fromkeys(name for name, cursor in defined if not cursor.location.is_in_system_header))
+
+    def probed(self) -> Declared | None:
+        """What the probe at the end of the text takes the address of."""
+        for cursor in self.unit.cursor.get_children():
+            if cursor.spelling == PROBE:
+                for each in cursor.walk_preorder():
+                    if each.kind.name == "DECL_REF_EXPR" and each.referenced is not None:
+                        return self._declared(each.referenced.spelling, each.referenced)
+        return None
+
+    def _named(self, plain: str) -> Iterator[tuple[str, Any]]:
+        last = plain.rpartition("::")[2]
+        for name, cursor in self._all(self.unit.cursor, "", last):
+            if name == plain or name.endswith(f"::{plain}"):
+                yield name, cursor
+
+    def _all(self, scope: Any, prefix: str, last: str = "") -> Iterator[tuple[str, Any]]:
+        """The functions of a scope, of all namespaces and classes in it, with their names there."""
+        for cursor in scope.get_children():
+            kind, name = cursor.kind.name, cursor.spelling
+            if kind in _FUNCTIONS | _TEMPLATES:
+                if not last or name == last:
+                    yield prefix + name, cursor
+            elif kind in _SCOPES and not cursor.location.is_in_system_header:
+                inner = "" if kind != "NAMESPACE" or not name or cursor.is_anonymous() else f"{name}::"
+                yield from self._all(cursor, prefix + inner, last)
+            elif kind in ("LINKAGE_SPEC", "UNEXPOSED_DECL"):
+                yield from self._all(cursor, prefix, last)
+            elif kind in _CLASSES and not cursor.location.is_in_system_header:
+                for member in cursor.get_children():
+                    if member.kind.name == "CXX_METHOD" and (member.spelling == last or name == last):
+                        if member.spelling == "operator()" and name == last:
+                            yield prefix + name, member
+                        elif member.spelling == last:
+                            yield f"{prefix}{name}::{last}", member
+
+    def _declared(self, name: str, cursor: Any) -> Declared:
+        parameters, is_template = [], cursor.kind.name in _TEMPLATES
+        arguments = [each for each in cursor.get_children() if each.kind.name == "PARM_DECL"] if is_template else (
+            list(cursor.get_arguments()))
+        for each in arguments:
+            typed, canonical = each.type, each.type.get_canonical()
+            text = typed.spelling
+            if typed.kind.name in ("INCOMPLETEARRAY", "CONSTANTARRAY", "VARIABLEARRAY", "DEPENDENTSIZEDARRAY"):
+                text, canonical = f"{typed.element_type.spelling} *", None
+                inner = typed.element_type.get_canonical().spelling + " *"
+            parameters.append(CParameter(text, each.spelling, self._default(each), canonical.spelling if canonical else inner))
+        result = cursor.result_type
+        space = {each.spelling for each in cursor.get_children() if each.kind.name == "ANNOTATE_ATTR"}
+        made = Declared(
+            symbol=name,
+            result=result.spelling,
+            parameters=tuple(parameters),
+            restricted=any("restrict" in each.type for each in parameters),
+            is_template=is_template,
+            space="global" if "global" in space else "device" if "device" in space and "host" not in space else "",
+            body=self._body(cursor),
+            callee=name,
+        )
+        if cursor.kind.name == "CXX_METHOD" and not cursor.is_static_method():
+            owner = name if cursor.spelling == "operator()" else name.rpartition("::")[0]
+            return _of_an_object(made, owner, cursor.spelling)
+        return made
+
+    def _default(self, parameter: Any) -> str:
+        text = " ".join(each.spelling for each in parameter.get_tokens()) if any(parameter.get_children()) else ""
+        return text.partition(" = ")[2]
+
+    def _body(self, cursor: Any) -> str:
+        if not cursor.is_definition():
+            return ""
+        start = self.text.find(b"{", cursor.extent.end.offset)
+        text, depth = self.text[max(start, 0) :].decode(errors="replace"), 0
+        for each in _LITERAL.finditer(text):
+            depth += {"{": 1, "}": -1}.get(each[0], 0)
+            if not depth:
+                return text[: each.end()]
+        return ""
+
+
+def _of_an_object(made: Declared, owner: str, method: str) -> Declared:
+    """A function that makes an object of the class and calls its method."""
+    names = [f"gv_{i}" for i in range(len(made.parameters))]
+    given = ", ".join(f"{each.type} {name}" for each, name in zip(made.parameters, names, strict=True))
+    called = f"{owner}{{}}({', '.join(names)})" if method == "operator()" else f"{owner}{{}}.{method}({', '.join(names)})"
+    before = f"static {made.result} {CALLABLE}({given}) {{ return {called}; }}\n"
+    return replace(made, before=before, callee=CALLABLE)
+
+
+def _clang() -> Any:
+    try:
+        from clang import cindex
+
+        cindex.conf.lib  # noqa: B018 - loads the library
+    except Exception as error:
+        raise MissingMeasurement(f"libclang, which reads declarations, cannot be used (pip install libclang): {error}") from None
+    return cindex
