@@ -192,8 +192,7 @@ class Library:
 
 @dataclass(frozen=True)
 class LibraryFunction:
-    """A function of a library, as it was named; `also` is added to its note; `apart`: why it cannot be called in place,
-    by its source."""
+    """A function of a library, as it was named; `also` is added to its note."""
 
     library: Library
     name: str
@@ -202,7 +201,6 @@ class LibraryFunction:
     asked: Asked
     built: Built | None = None
     also: str = ""
-    apart: str = ""
 
     def by_convention(self, abi: str, dtype: str) -> CFunction:
         """As a target that is called as one of `ABIS` says."""
@@ -247,7 +245,7 @@ class LibraryFunction:
             compute=compute,
             environment=self.library.environment,
             contract=prototype.contract if prototype else NOTHING,
-            apart=(prototype.apart if prototype else "") or apart or self.apart,
+            apart=(prototype.apart if prototype else "") or apart,
             if_it_writes=if_it_writes,
         )
 

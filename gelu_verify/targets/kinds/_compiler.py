@@ -112,6 +112,13 @@ class Compiler:
                 os.replace(source, record)  # whole or not at all
         return built
 
+    def preprocessed(self, file_name: str, text: str, shown: str, flags: Sequence[str]) -> str:
+        """What the compiler's preprocessor makes of `text`, which includes the user's file; UsageError as `library`."""
+        with tempfile.TemporaryDirectory(dir=_builds()) as scratch:
+            source = Path(scratch) / file_name
+            source.write_text(text, encoding="utf-8")
+            return self._run(shown, [*self.command, "-E", *flags, str(source)])
+
     def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
         """Compile `source` to `made`; the shared libraries that the linker read, which the loader will find."""
         command = [*self.command, *before, str(source), *after]

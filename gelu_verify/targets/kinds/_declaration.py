@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 PROBE = "gelu_verify_probe"
 CALLABLE = "gelu_verify_callable"  # of what has no address of its own: objects with operator()
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
-_FUNCTIONS = {"FUNCTION_DECL", "CXX_METHOD"}
-_TEMPLATES = {"FUNCTION_TEMPLATE"}
-_SCOPES = {"NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"}
-_CLASSES = {"STRUCT_DECL", "CLASS_DECL"}
+_FUNCTIONS = ("FUNCTION_DECL", "FUNCTION_TEMPLATE")
+_LINKAGE = ("LINKAGE_SPEC", "UNEXPOSED_DECL")
+_CLASSES = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 _LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
 
 
@@ -34,16 +33,16 @@ _LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
 class Declared:
     """A function as a source declares it.
 
-    `symbol` names it in the source, `callee` where it is called; `is_template`: its types are still to be said;
-    `space`: "global" or "device" of CUDA; `body`: its text after preprocessing, empty where it is only declared;
-    `before`: what must stand before `callee` is used.
+    `symbol` names it in the source, `callee` where it is called, with `before` ahead of that; `template`: what is to be
+    said before it is one; `space`: "global" or "device" of CUDA; `body`: its text after preprocessing, empty where it
+    is only declared.
     """
 
     symbol: str
     result: str
     parameters: tuple[CParameter, ...]
     restricted: bool = False
-    is_template: bool = False
+    template: tuple[str, ...] = ()
     space: str = ""
     body: str = ""
     before: str = ""
@@ -52,7 +51,17 @@ class Declared:
     @property
     def shown(self) -> str:
         """The declaration in one line."""
-        return f"{self.result} {self.symbol}({', '.join(f'{each.type} {each.name}'.strip() for each in self.parameters)})"
+        given = ", ".join(f"{each.type} {each.name}".strip().replace("* ", "*") for each in self.parameters)
+        return f"{self.result} {self.symbol}({given})"
+
+    def of_an_object(self, owner: str, method: str = "") -> Declared:
+        """A function that makes an object of a class and calls it, or its method."""
+        names = [f"gv_{i}" for i in range(len(self.parameters))]
+        given = ", ".join(f"{each.type} {name}" for each, name in zip(self.parameters, names, strict=True))
+        called = f"{owner}{{}}{f'.{method}' * bool(method)}({', '.join(names)})"
+        space = "__device__ " * (self.space == "device")
+        before = f"static {space}{self.result} {CALLABLE}({given}) {{ return {called}; }}\n"
+        return replace(self, symbol=owner, before=before, callee=CALLABLE)
 
 
 @dataclass(frozen=True)
@@ -62,14 +71,12 @@ class Source:
     file: str
     text: bytes
     unit: Any
-    language: str
 
     @classmethod
     def parsed(cls, file: str, text: str, flags: Sequence[str], cpp: bool) -> Source:
         """`file` as the user calls it; `text` is what the compiler's preprocessor makes of it."""
-        language = "c++" if cpp else "c"
         standard = [each for each in flags if each.startswith("-std=")]
-        words = ["-x", f"{language}-cpp-output", *(standard or ["-std=gnu++20"] * cpp), "-w", "-ferror-limit=0"]
+        words = ["-x", "c++-cpp-output" if cpp else "cpp-output", *(standard or ["-std=gnu++20"] * cpp), "-w", "-ferror-limit=0"]
         clang = _clang()
         name = "preprocessed.i"
         try:
@@ -79,7 +86,7 @@ class Source:
         except clang.TranslationUnitLoadError:
             raise UsageError(f"libclang does not read {file}: --call with the types of all parameters says how it is "
                              "called, such as --call 'void f(const float *x, float *y, size_t n)'") from None  # fmt: skip
-        return cls(file, text.encode(), unit, language)
+        return cls(file, text.encode(), unit)
 
     def functions(self, symbol: str) -> list[Declared]:
         """Those that `symbol` may mean, definitions before declarations: in every namespace where it names none."""
@@ -92,9 +99,10 @@ class Source:
         exact = {key: each for key, each in found.items() if each[0] == plain} or found
         return [self._declared(name, cursor) for name, cursor in exact.values()]
 
-    def kind_of(self, symbol: str) -> str:
-        """What else is of that name: "variable", "type"; empty where there is none."""
-        return next(("variable" for each in self.unit.cursor.get_children() if each.spelling == symbol and each.kind.name == "VAR_DECL"), "")
+    def has_variable(self, name: str) -> bool:
+        """Whether it has one of that name, in no namespace."""
+        top = self.unit.cursor.get_children()
+        return any(each.kind.name == "VAR_DECL" and each.spelling == name for each in top)
 
     def names(self) -> list[str]:
         """The functions that the file itself defines."""
@@ -120,58 +128,57 @@ class Source:
         """The functions of a scope, of all namespaces and classes in it, with their names there."""
         for cursor in scope.get_children():
             kind, name = cursor.kind.name, cursor.spelling
-            if kind in _FUNCTIONS | _TEMPLATES:
-                if not last or name == last:
+            if kind in _FUNCTIONS:
+                if last in ("", name):
                     yield prefix + name, cursor
-            elif kind in _SCOPES and not cursor.location.is_in_system_header:
-                inner = "" if kind != "NAMESPACE" or not name or cursor.is_anonymous() else f"{name}::"
-                yield from self._all(cursor, prefix + inner, last)
-            elif kind in ("LINKAGE_SPEC", "UNEXPOSED_DECL"):
+            elif kind in _LINKAGE:
                 yield from self._all(cursor, prefix, last)
-            elif kind in _CLASSES and not cursor.location.is_in_system_header:
+            elif cursor.location.is_in_system_header:
+                continue
+            elif kind == "NAMESPACE":
+                inner = "" if not name or cursor.is_anonymous() else f"{name}::"
+                yield from self._all(cursor, prefix + inner, last)
+            elif kind in _CLASSES and last:
                 for member in cursor.get_children():
-                    if member.kind.name == "CXX_METHOD" and (member.spelling == last or name == last):
-                        if member.spelling == "operator()" and name == last:
-                            yield prefix + name, member
-                        elif member.spelling == last:
-                            yield f"{prefix}{name}::{last}", member
+                    if member.kind.name == "CXX_METHOD" and member.spelling == "operator()" and name == last:
+                        yield prefix + name, member
+                    elif member.kind.name == "CXX_METHOD" and member.spelling == last and kind != "CLASS_TEMPLATE":
+                        yield f"{prefix}{name}::{last}", member
 
     def _declared(self, name: str, cursor: Any) -> Declared:
-        parameters, is_template = [], cursor.kind.name in _TEMPLATES
-        arguments = [each for each in cursor.get_children() if each.kind.name == "PARM_DECL"] if is_template else (
-            list(cursor.get_arguments()))
-        for each in arguments:
-            typed, canonical = each.type, each.type.get_canonical()
-            text = typed.spelling
-            if typed.kind.name in ("INCOMPLETEARRAY", "CONSTANTARRAY", "VARIABLEARRAY", "DEPENDENTSIZEDARRAY"):
-                text, canonical = f"{typed.element_type.spelling} *", None
-                inner = typed.element_type.get_canonical().spelling + " *"
-            parameters.append(CParameter(text, each.spelling, self._default(each), canonical.spelling if canonical else inner))
-        result = cursor.result_type
+        of_class = cursor.semantic_parent if cursor.kind.name == "CXX_METHOD" else None
+        template = cursor if cursor.kind.name == "FUNCTION_TEMPLATE" else of_class
+        arguments = [each for each in cursor.get_children() if each.kind.name == "PARM_DECL"]
+        parameters = tuple(map(self._parameter, list(cursor.get_arguments()) or arguments))
         space = {each.spelling for each in cursor.get_children() if each.kind.name == "ANNOTATE_ATTR"}
         made = Declared(
             symbol=name,
-            result=result.spelling,
-            parameters=tuple(parameters),
+            result=cursor.result_type.spelling,
+            parameters=parameters,
             restricted=any("restrict" in each.type for each in parameters),
-            is_template=is_template,
+            template=_open(template) if template is not None and "TEMPLATE" in template.kind.name else (),
             space="global" if "global" in space else "device" if "device" in space and "host" not in space else "",
             body=self._body(cursor),
             callee=name,
         )
-        if cursor.kind.name == "CXX_METHOD" and not cursor.is_static_method():
-            owner = name if cursor.spelling == "operator()" else name.rpartition("::")[0]
-            return _of_an_object(made, owner, cursor.spelling)
-        return made
+        if of_class is None or cursor.is_static_method() or made.template:
+            return made
+        method = cursor.spelling
+        return made.of_an_object(name) if method == "operator()" else made.of_an_object(name.rpartition("::")[0], method)
 
-    def _default(self, parameter: Any) -> str:
-        text = " ".join(each.spelling for each in parameter.get_tokens()) if any(parameter.get_children()) else ""
-        return text.partition(" = ")[2]
+    def _parameter(self, cursor: Any) -> CParameter:
+        typed = cursor.type
+        words = " ".join(each.spelling for each in cursor.get_tokens()) if any(cursor.get_children()) else ""
+        default = words.partition(" = ")[2]
+        if "ARRAY" in typed.kind.name:  # float x[]
+            return CParameter(*(f"{text} *" for text in (typed.element_type.spelling,)), cursor.spelling, default,
+                              f"{typed.element_type.get_canonical().spelling} *")  # fmt: skip
+        return CParameter(typed.spelling, cursor.spelling, default, typed.get_canonical().spelling)
 
     def _body(self, cursor: Any) -> str:
         if not cursor.is_definition():
             return ""
-        start = self.text.find(b"{", cursor.extent.end.offset)
+        start = self.text.find(b"{", cursor.extent.end.offset - 1)
         text, depth = self.text[max(start, 0) :].decode(errors="replace"), 0
         for each in _LITERAL.finditer(text):
             depth += {"{": 1, "}": -1}.get(each[0], 0)
@@ -180,13 +187,11 @@ class Source:
         return ""
 
 
-def _of_an_object(made: Declared, owner: str, method: str) -> Declared:
-    """A function that makes an object of the class and calls its method."""
-    names = [f"gv_{i}" for i in range(len(made.parameters))]
-    given = ", ".join(f"{each.type} {name}" for each, name in zip(made.parameters, names, strict=True))
-    called = f"{owner}{{}}({', '.join(names)})" if method == "operator()" else f"{owner}{{}}.{method}({', '.join(names)})"
-    before = f"static {made.result} {CALLABLE}({given}) {{ return {called}; }}\n"
-    return replace(made, before=before, callee=CALLABLE)
+def _open(template: Any) -> tuple[str, ...]:
+    """The parameters of a template that have no default: "typename T", "int N"."""
+    kinds = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
+    words = ([token.spelling for token in each.get_tokens()] for each in template.get_children() if each.kind.name in kinds)
+    return tuple(" ".join(each) for each in words if "=" not in each)
 
 
 def _clang() -> Any:
