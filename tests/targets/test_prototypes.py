@@ -238,7 +238,7 @@ def test_an_input_that_is_written_to_is_a_failure_there_too(file):
         (
             "reversed",
             "void f(size_t n, double *y, const double *x)",
-            r"is declared .*\(const int, +double .*--call says",
+            r"is declared void reversed\(const int n, double .*--call says",
         ),
         ("reversed", "void f(const int n, float *y, const float *x)", r"is declared .*double.*--call says .*float"),
         ("in_place", "int f(float *x, int n)", r"is declared void.*--call says int"),

@@ -25,7 +25,9 @@ CALLABLE = "gelu_verify_callable"  # of what has no address of its own: objects 
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
 _FUNCTIONS = ("FUNCTION_DECL", "FUNCTION_TEMPLATE")
 _LINKAGE = ("LINKAGE_SPEC", "UNEXPOSED_DECL")
+_ARRAYS = (112, 114, 115, 116)  # CXType_ConstantArray and the like; the bindings have no name for some other types
 _CLASSES = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
+_BODY_OR_END = re.compile(rb"[{;]")
 _LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
 
 
@@ -94,7 +96,7 @@ class Source:
         found: dict[str, tuple[str, Any]] = {}
         for name, cursor in self._named(plain):
             key = cursor.get_usr()
-            if key not in found or (cursor.is_definition() and not found[key][1].is_definition()):
+            if key not in found or (self._body_at(cursor) >= 0 > self._body_at(found[key][1])):
                 found[key] = name, cursor
         exact = {key: each for key, each in found.items() if each[0] == plain} or found
         return [self._declared(name, cursor) for name, cursor in exact.values()]
@@ -102,11 +104,11 @@ class Source:
     def has_variable(self, name: str) -> bool:
         """Whether it has one of that name, in no namespace."""
         top = self.unit.cursor.get_children()
-        return any(each.kind.name == "VAR_DECL" and each.spelling == name for each in top)
+        return any(_kind(each) == "VAR_DECL" and each.spelling == name for each in top)
 
     def names(self) -> list[str]:
         """The functions that the file itself defines."""
-        defined = (each for each in self._all(self.unit.cursor, "") if each[1].is_definition())
+        defined = (each for each in self._all(self.unit.cursor, "") if self._body_at(each[1]) >= 0)
         return list(dict.fromkeys(name for name, cursor in defined if not cursor.location.is_in_system_header))
 
     def probed(self) -> Declared | None:
@@ -114,7 +116,7 @@ class Source:
         for cursor in self.unit.cursor.get_children():
             if cursor.spelling == PROBE:
                 for each in cursor.walk_preorder():
-                    if each.kind.name == "DECL_REF_EXPR" and each.referenced is not None:
+                    if _kind(each) == "DECL_REF_EXPR" and each.referenced is not None:
                         return self._declared(each.referenced.spelling, each.referenced)
         return None
 
@@ -127,7 +129,7 @@ class Source:
     def _all(self, scope: Any, prefix: str, last: str = "") -> Iterator[tuple[str, Any]]:
         """The functions of a scope, of all namespaces and classes in it, with their names there."""
         for cursor in scope.get_children():
-            kind, name = cursor.kind.name, cursor.spelling
+            kind, name = _kind(cursor), cursor.spelling
             if kind in _FUNCTIONS:
                 if last in ("", name):
                     yield prefix + name, cursor
@@ -140,23 +142,25 @@ class Source:
                 yield from self._all(cursor, prefix + inner, last)
             elif kind in _CLASSES and last:
                 for member in cursor.get_children():
-                    if member.kind.name == "CXX_METHOD" and member.spelling == "operator()" and name == last:
+                    if _kind(member) != "CXX_METHOD":
+                        continue
+                    if member.spelling == "operator()" and name == last:
                         yield prefix + name, member
-                    elif member.kind.name == "CXX_METHOD" and member.spelling == last and kind != "CLASS_TEMPLATE":
+                    elif member.spelling == last and kind != "CLASS_TEMPLATE":
                         yield f"{prefix}{name}::{last}", member
 
     def _declared(self, name: str, cursor: Any) -> Declared:
-        of_class = cursor.semantic_parent if cursor.kind.name == "CXX_METHOD" else None
-        template = cursor if cursor.kind.name == "FUNCTION_TEMPLATE" else of_class
-        arguments = [each for each in cursor.get_children() if each.kind.name == "PARM_DECL"]
+        of_class = cursor.semantic_parent if _kind(cursor) == "CXX_METHOD" else None
+        template = cursor if _kind(cursor) == "FUNCTION_TEMPLATE" else of_class
+        arguments = [each for each in cursor.get_children() if _kind(each) == "PARM_DECL"]
         parameters = tuple(map(self._parameter, list(cursor.get_arguments()) or arguments))
-        space = {each.spelling for each in cursor.get_children() if each.kind.name == "ANNOTATE_ATTR"}
+        space = {each.spelling for each in cursor.get_children() if _kind(each) == "ANNOTATE_ATTR"}
         made = Declared(
             symbol=name,
             result=cursor.result_type.spelling,
             parameters=parameters,
             restricted=any("restrict" in each.type for each in parameters),
-            template=_open(template) if template is not None and "TEMPLATE" in template.kind.name else (),
+            template=_open(template) if template is not None and "TEMPLATE" in _kind(template) else (),
             space="global" if "global" in space else "device" if "device" in space and "host" not in space else "",
             body=self._body(cursor),
             callee=name,
@@ -170,28 +174,42 @@ class Source:
         typed = cursor.type
         words = " ".join(each.spelling for each in cursor.get_tokens()) if any(cursor.get_children()) else ""
         default = words.partition(" = ")[2]
-        if "ARRAY" in typed.kind.name:  # float x[]
-            return CParameter(*(f"{text} *" for text in (typed.element_type.spelling,)), cursor.spelling, default,
-                              f"{typed.element_type.get_canonical().spelling} *")  # fmt: skip
-        return CParameter(typed.spelling, cursor.spelling, default, typed.get_canonical().spelling)
+        star = " *" if typed._kind_id in _ARRAYS else ""  # float x[]
+        typed = typed.element_type if star else typed
+        canonical = typed.get_canonical().spelling
+        if "__attribute__" in canonical:  # a vector: its name says more
+            canonical = typed.spelling
+        return CParameter(typed.spelling + star, cursor.spelling, default, canonical + star)
 
     def _body(self, cursor: Any) -> str:
-        if not cursor.is_definition():
-            return ""
-        start = self.text.find(b"{", cursor.extent.end.offset - 1)
-        text, depth = self.text[max(start, 0) :].decode(errors="replace"), 0
+        start, depth = self._body_at(cursor), 0
+        text = self.text[start:].decode(errors="replace") if start >= 0 else ""
         for each in _LITERAL.finditer(text):
             depth += {"{": 1, "}": -1}.get(each[0], 0)
             if not depth:
                 return text[: each.end()]
         return ""
 
+    def _body_at(self, cursor: Any) -> int:
+        """Where the body begins, which libclang has skipped; -1 of a declaration without one."""
+        end = cursor.extent.end.offset
+        found = _BODY_OR_END.search(self.text, end)
+        return found.start() if found and found[0] == b"{" else -1
+
 
 def _open(template: Any) -> tuple[str, ...]:
     """The parameters of a template that have no default: "typename T", "int N"."""
     kinds = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
-    words = ([token.spelling for token in each.get_tokens()] for each in template.get_children() if each.kind.name in kinds)
+    words = ([token.spelling for token in each.get_tokens()] for each in template.get_children() if _kind(each) in kinds)
     return tuple(" ".join(each) for each in words if "=" not in each)
+
+
+def _kind(cursor: Any) -> str:
+    """The kind of a node; empty for one that the bindings have no name of."""
+    try:
+        return str(cursor.kind.name)
+    except ValueError:
+        return ""
 
 
 def _clang() -> Any:

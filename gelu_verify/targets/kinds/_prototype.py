@@ -142,7 +142,7 @@ class Prototype:
         left_out = [parameter for parameter in theirs[len(each) :] if parameter]
         if len(each) > len(theirs) or not all(parameter.value for parameter in left_out):
             assert declared is not None
-            raise UsageError(f"--call {text!r} has {len(each)} parameters, {declared.shown} has {len(theirs)}")
+            raise UsageError(f"--call {text!r} has {len(each)} parameters, but it is declared {declared.shown}")
         prototype = cls(
             text,
             " ".join((found["result"] or "").split()) or (declared.result if declared else ""),
@@ -244,7 +244,7 @@ class Prototype:
         if dtype is None:
             return dtype_of(name, symbol, asked)
         if claimed_by(symbol)[1] not in (None, dtype):
-            raise UsageError(f"{name} says {claimed_by(symbol)[1]} by its name, but x is {self.data.base}")
+            raise UsageError(f"{name} says {claimed_by(symbol)[1]} by its name, but is declared with {self.data.base}")
         return dtype
 
     def pointer(self, name: str = "") -> str:
@@ -270,6 +270,14 @@ def _separated(parameters: str) -> Iterator[str]:
             yield parameters[start:at]
             start = at + 1
     yield parameters[start:]
+
+
+def said_parameters(call: str) -> list[tuple[str, str]]:
+    """Types, without spaces, and names of a line's parameters; empty where it says none."""
+    found = _PROTOTYPE.fullmatch(" ".join(call.split()))
+    parts = (each.partition("=")[0].strip() for each in _separated(found["parameters"])) if found else ()
+    read = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in parts]
+    return [("".join((each["type"] or "").split()), each["name"]) if each else ("", "") for each in read]
 
 
 _VALUE = re.compile(r"NULL|nullptr|true|false|[^A-Za-z_].*|.*[-+*/(].*", re.DOTALL)  # and no name
