@@ -161,7 +161,7 @@ class Source:
             parameters=parameters,
             restricted=any("restrict" in each.type for each in parameters),
             template=_open(template) if template is not None and "TEMPLATE" in _kind(template) else (),
-            space="global" if "global" in space else "device" if "device" in space and "host" not in space else "",
+            space="global" if "global" in space else "device" if "device" in space else "",
             body=self._body(cursor),
             callee=name,
         )

@@ -1,4 +1,7 @@
-"""A CUDA kernel of a source file, compiled here: "kernel.cu:gelu"; a host function that launches one: ":host"."""
+"""A kernel or a function of the device of a CUDA source, compiled here: "kernel.cu:gelu"; a host function: ":host".
+
+Its declaration says how it is called, as in C; a function of one value gets a kernel around it.
+"""
 
 from __future__ import annotations
 
@@ -6,63 +9,96 @@ import ctypes
 import hashlib
 import re
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from ...formats import get_format
 from ...gpu import nvcc
 from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
-from ...paths import cache_folder
+from ...paths import cache_folder, resource
+from .. import incoming
 from ..base import DeviceCall, Target
+from ..contract import Contracted
 from ..output_memory import output_like
-from ._c_abi import Library
+from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
+from ._launch import launch_of, packed
 from ._names import includable
-from .base import Asked, Kind, dtype_of, existing, function_of, hash_of, of_a_file
+from ._prototype import VECTORS, ZEROS, CParameter, Prototype
+from ._roles import LAUNCH, prototype_of
+from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty
+from ._symbols import SourceText
+from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 if TYPE_CHECKING:
     from ...gpu.ptx_device import PtxDevice
 
-THREADS = 256  # of a block
+T = TypeVar("T")
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
+_HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
+_READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
+_APART = {each for each in _READ if each != "-include"} | {"-include"}
+_COMPILING = ("-D__CUDACC__", "-D__NVCC__", "-D__CUDA_ARCH__=900", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0")
+_CONVENTIONS = ("kernel", "host")
+KERNEL = "gelu_verify_kernel"
 
-# How a function is called on device memory; x and y are pointers to T, n is a size_t.
-_CALLS = {
-    "kernel": "{symbol}<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n)",
-    "host": "{symbol}(x, y, n)",
-}
-
-# The user's file and three functions around its own, which return an error; what is timed is launch and end, no copies.
-_AROUND = """#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#include <stddef.h>
-#include "{source}"
-
-static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
-
-extern "C" const char *gelu_verify_load(const void *from, void **memory, size_t n)
+# A kernel around a function of the device: of one value, or of a vector of {lanes}.
+_OF_A_VALUE = """
+extern "C" __global__ void {KERNEL}({given})
 {{
-    cudaError_t error = cudaMalloc(memory, 2 * n * sizeof({T}));
+    size_t gv_i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (gv_i < n)
+        y[gv_i] = {call};
+}}
+"""
+_OF_A_VECTOR = """
+extern "C" __global__ void {KERNEL}({given})
+{{
+    size_t gv_i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * {lanes};
+    {V} gv_v;
+    for (int gv_k = 0; gv_k < {lanes}; gv_k++)
+        (({T} *)&gv_v)[gv_k] = gv_i + gv_k < n ? x[gv_i + gv_k] : ({T})0.0f;
+    if (gv_i < n)
+        gv_v = {call};
+    for (int gv_k = 0; gv_k < {lanes} && gv_i + gv_k < n; gv_k++)
+        y[gv_i + gv_k] = (({T} *)&gv_v)[gv_k];
+}}
+"""
+
+# The user's file and functions around its own, which return an error; what is timed is launch and end. The memory has
+# x, y and, of a gradient, dy.
+_AROUND = """{headers}#include "{source}"
+{before}
+static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
+{zeros}
+extern "C" const char *gelu_verify_load(const void *from, const void *dy, void **memory, size_t n)
+{{
+    cudaError_t error = cudaMalloc(memory, 3 * n * sizeof({T}));
     if (error == cudaSuccess)
-        error = cudaMemset(*memory, 0xff, 2 * n * sizeof({T}));
+        error = cudaMemset(*memory, 0xff, 3 * n * sizeof({T}));
     if (error == cudaSuccess)
         error = cudaMemcpy(*memory, from, n * sizeof({T}), cudaMemcpyHostToDevice);
+    if (error == cudaSuccess && dy)
+        error = cudaMemcpy(({T} *)*memory + 2 * n, dy, n * sizeof({T}), cudaMemcpyHostToDevice);
     return why(error);
 }}
 
 extern "C" const char *gelu_verify_call(void *memory, size_t n)
 {{
-    const {T} *x = (const {T} *)memory;
+    const {T} *x = (const {T} *)memory, *dy = (const {T} *)memory + 2 * n;
     {T} *y = ({T} *)memory + n;
-    {call};
+    (void)x, (void)dy;
+    {prepared}{call};
     cudaError_t error = cudaGetLastError();
     return why(error == cudaSuccess ? cudaDeviceSynchronize() : error);
 }}
@@ -78,15 +114,67 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
     return why(cudaFree(memory));
 }}
 """
-
-
-_INSTANTIATING = """#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <stddef.h>
-#include "{source}"
-
-void gelu_verify_launch(const {T} *x, {T} *y, size_t n) {{ {called}; }}
+# For PTX alone: the launch makes of a template the kernel of this type.
+_INSTANTIATING = """{headers}#include "{source}"
+{before}{zeros}
+void gelu_verify_launch(const {T} *x, {T} *y, const {T} *dy, size_t n) {{ {call}; }}
 """
+_IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
+_ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
+_MEMORY = """static void *gelu_verify_zeros{i}()
+{{
+    static void *memory;
+    if (!memory) {{ cudaMalloc(&memory, {size}); cudaMemset(memory, 0, {size}); }}
+    return memory;
+}}
+"""
+
+
+@dataclass(frozen=True)
+class _Called:
+    """What is launched, or called on the host: `callee` with `prototype`, after `before`; `shown`: by what the user
+    wrote; `source`: the file."""
+
+    source: Path
+    shown: Prototype
+    prototype: Prototype
+    callee: str
+    before: str
+    dtype: str
+
+    @property
+    def element(self) -> str:
+        """The type of a value."""
+        base = self.prototype.data.base
+        return VECTORS[base][0] if base in VECTORS else CUDA_TYPES[self.dtype] if base == "void" else base
+
+    def text(self, form: str) -> str:
+        """A file around the user's."""
+        zeros = [(i, found[1]) for i, each in enumerate(self.prototype.parameters) if (found := ZEROS.fullmatch(each.value))]
+        prepared = _IN_PLACE * self.prototype.in_place + _ADDED_TO * self.prototype.is_added_to
+        return form.format(
+            headers=_HEADERS,
+            source=self.source,
+            before=self.before,
+            T=self.element,
+            zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
+            prepared=prepared.format(T=self.element),
+            call=self.call,
+        )
+
+    @property
+    def call(self) -> str:
+        """The launch, or the call on the host."""
+        itemsize = get_format(self.dtype).width // 8
+        output = "y" if self.prototype.in_place else ""
+        arguments = [
+            f"({each.type})gelu_verify_zeros{i}()" if ZEROS.fullmatch(each.value)
+            else f"({each.type}){output or each.name}" if each.name in ("x", "y", "dy")
+            else {"n": "n", "bytes": f"n * {itemsize}"}.get(each.name) or self.prototype.argument(each, itemsize, "n")
+            for i, each in enumerate(self.prototype.parameters)
+        ]  # fmt: skip
+        launch = f"<<<{self.prototype.launch}>>>" if self.prototype.launch else ""
+        return f"{self.callee}{launch}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +182,13 @@ class CudaFunction(Target):
     """A kernel on the first device, in memory that lies there before the clock starts."""
 
     library: Any
+    takes_gradient: bool = False
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        memory = ctypes.c_void_p()  # for the input and the output
-        self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
+        memory = ctypes.c_void_p()
+        dy_bits = incoming.bits(get_format(dtype), x_bits.size) if self.takes_gradient else None
+        given = [ctypes.c_void_p(None if each is None else each.ctypes.data) for each in (x_bits, dy_bits)]
+        self._ask("load", *given, ctypes.byref(memory), x_bits.size)
         loaded = DeviceCall(partial(self._ask, "call", memory, x_bits.size), memory, x_bits)
         weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
         return loaded
@@ -119,58 +210,166 @@ class CudaFunction(Target):
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    file, symbol, call = match["file"], match["symbol"], match["call"] or "kernel"
+    file, symbol, convention = match["file"], match["symbol"], match["call"]
     source = includable(existing(file))
-    if call not in _CALLS:
-        raise one_of(f"convention of {name.removesuffix(f':{call}')}", call, list(_CALLS))
+    if convention not in (None, *_CONVENTIONS):
+        raise one_of(f"convention of {name.removesuffix(f':{convention}')}", convention, list(_CONVENTIONS))
     if not symbol:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
-    dtype = dtype_of(name, symbol, asked)
-    if asked.device == "ptx":
-        return [_on_ptx(name, source, symbol, call, dtype, asked)]
-    if asked.approximations:
+    if asked.approximations and asked.device != "ptx":
         raise UsageError("--approximations is for --device ptx")
+    called = _called(name, source, file, symbol, convention, asked)
+    target = (_on_ptx if asked.device == "ptx" else _on_device)(name, file, symbol, called, asked)
+    contract = called.shown.contract
+    return [Contracted.of(target, contract) if contract.demands else target]
+
+
+def _called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
+    """How it is called, by its declaration and `--call`."""
+    text = _source_text(source, file, asked)
+    declared = text.declared(symbol, asked)
+    if declared is None:
+        raise text.no_function(symbol)
+    if (convention == "kernel") > (declared.space == "global") or (convention == "host") > (declared.space != "global"):
+        what = "a kernel" if declared.space == "global" else "no kernel"
+        raise UsageError(f"{name}: {symbol!r} in {file} is {what}: {declared.shown}")
+    if convention == "host":
+        declared = replace(declared, space="")
+    said = Prototype.parsed(asked.call, symbol, declared) if asked.call is not None else prototype_of(declared, file)
+    if said.launch and declared.space != "global":
+        raise UsageError(f"--call {said.text!r} launches {symbol!r}, which is no kernel: {declared.shown}")
+    if declared.space == "global" and not said.launch:
+        said = replace(said, launch=LAUNCH, text=f"{said.text.partition('(')[0]}<<<{LAUNCH}>>>({said.text.partition('(')[2]}")
+    if said.contract.oob_reads:
+        raise UsageError(f"--call {said.text!r}: oob_reads is for functions of C")
+    if declared.space != "device" and not said.is_array:
+        raise UsageError(f"--call {said.text!r} has no pointer to the input, which {symbol!r} needs: {declared.shown}")
+    if said.is_array and declared.space == "device":
+        raise UsageError(f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value can be tested, and kernels")
+    dtype = said.dtype(name, plain(symbol), asked)
+    if said.is_array:
+        return _Called(source, said, said, declared.callee, declared.before, dtype)
+    prototype, around = _kernel_around(said, declared.callee, dtype)
+    return _Called(source, said, prototype, KERNEL, declared.before + around, dtype)
+
+
+def _source_text(source: Path, file: str, asked: Asked) -> SourceText:
+    """The file as a C++ compiler's preprocessor has it, with what CUDA declares."""
+    compiler = Compiler.found("C++", "CXX", "c++", "g++", "clang++")
+    flags = list(_flags_of_declarations(words_of(asked.cflags or "")))
+    declarations = resource("src/cuda/declarations.h")
+    standard = [each for each in words_of(asked.cflags or "") if each.startswith(("-std=", "--std="))]
+    with TemporaryDirectory() as folder:
+        words = [*_COMPILING, "-w", f"-I{folder}", *flags, "-idirafter", str(source.parent), "-include", str(declarations)]
+        words += [each.replace("--std", "-std") for each in standard] or ["-std=c++17"]
+        name = f"around_{source.stem}.cpp"
+        text = with_empty(
+            Path(folder), partial(compiler.preprocessed, name, f'#include "{source}"\n', file, words), CUDA_HEADERS
+        )
+    return SourceText(file, text, ["-std=c++17"], True, CUDA_TYPES)
+
+
+def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
+    """Those that a preprocessor of C++ takes."""
+    remaining = iter(words)
+    for word in remaining:
+        if word in _APART:
+            yield from (word, next(remaining, ""))
+        elif word.startswith(_READ):
+            yield word
+
+
+def _kernel_around(said: Prototype, callee: str, dtype: str) -> tuple[Prototype, str]:
+    """A kernel that calls a function of the device for each value, and how that is launched."""
+    base = said.data.base
+    element, lanes, _ = VECTORS.get(base, (base, 0, ""))
+    given = (CParameter(f"const {element} *", "x"), CParameter(f"{element} *", "y"))
+    given += (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
+    given += (CParameter("size_t", "n"),)
+    names = {"x": "gv_v" if lanes else "x[gv_i]", "dy": "dy[gv_i]"}
+    arguments = ", ".join(names.get(each.name) or each.value for each in said.parameters)
+    around = (_OF_A_VECTOR if lanes else _OF_A_VALUE).format(
+        KERNEL=KERNEL, T=element, V=base, lanes=lanes, call=f"{callee}({arguments})",
+        given=", ".join(f"{each.type} {each.name}" for each in given),
+    )  # fmt: skip
+    return Prototype(said.text, "void", given, said.contract, launch=LAUNCH), around
+
+
+def _target_fields(name: str, symbol: str, called: _Called, asked: Asked) -> dict[str, Any]:
+    takes_gradient = called.shown.named("dy") is not None
+    return {
+        "name": name,
+        "function": function_of(plain(symbol), asked, takes_gradient),
+        "dtypes": (called.dtype,),
+        "takes_gradient": takes_gradient,
+    }
+
+
+def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked) -> Target:
+    """Compiled for the first device.
+
+    Raises
+    ------
+    MissingMeasurement : there is none, or no compiler
+    """
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
-    called = _CALLS[call].format(symbol=symbol)
-    text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
     flags = ["-shared", "-Xcompiler", "-fPIC"]
-    try:
-        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
-    except UsageError as error:
-        if f'identifier "{symbol}" is undefined' in str(error):
-            raise UsageError(f"no function {symbol!r} in {file}") from None
-        raise
+    with _present_headers() as (folder, compile_with):
+        built = compile_with(
+            lambda: compiler.library(
+                f"around_{called.source.name}", called.text(_AROUND), file, asked.cflags, [*flags, f"-I{folder}"]
+            )
+        )
     if reason := why_no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
     library = Library.loaded(file, built.library, built)
-    target = CudaFunction(
-        name=name,
-        function=function_of(symbol, asked),
-        dtypes=(dtype,),
-        note=f"{called}, {built.how}",
+    return CudaFunction(
+        **_target_fields(name, symbol, called, asked),
+        note=f"{called.shown.note}, {built.how}",
         version=built.version(library.content),
         library=library.handle,
     )
-    return [target]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PtxFunction(Target):
-    """A kernel whose PTX is executed on the CPU."""
+    """A kernel whose PTX is executed on the CPU; `sizes`: of its parameters, in bytes."""
 
     device: PtxDevice
     kernel: LoadedFunction
-    wide_count: bool  # whether the number of elements has 64 bits
+    prototype: Prototype
+    sizes: tuple[int, ...]
+    takes_gradient: bool = False
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        x, y = self.device.alloc(x_bits.nbytes), self.device.alloc(x_bits.nbytes)
-        self.device.copy_in(x, x_bits)
-        return DeviceCall(partial(self._launch, x, y, x_bits.size), (x, y), x_bits)
+        fmt = get_format(dtype)
+        memory = {"x": self.device.alloc(x_bits.nbytes), "y": self.device.alloc(x_bits.nbytes)}
+        self.device.copy_in(memory["x"], x_bits)
+        if self.takes_gradient:
+            memory["dy"] = self.device.alloc(x_bits.nbytes)
+            self.device.copy_in(memory["dy"], incoming.bits(fmt, x_bits.size))
+        for each in self.prototype.parameters:
+            if zeros := ZEROS.fullmatch(each.value):
+                memory[each.name] = self.device.alloc(int(zeros[1]))
+                self.device.copy_in(memory[each.name], np.zeros(int(zeros[1]), np.uint8))
+        return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)
 
-    def _launch(self, x: Any, y: Any, n: int) -> None:
-        if n:
-            count = np.uint64(n) if self.wide_count else np.uint32(n)
-            self.device.launch(self.kernel, (n + THREADS - 1) // THREADS, THREADS, x, y, count)
+    def _launch(self, memory: dict[str, Any], x_bits: np.ndarray) -> None:
+        if not x_bits.size:
+            return
+        if self.prototype.in_place:
+            self.device.copy_in(memory["y"], x_bits)
+        elif self.prototype.is_added_to:
+            self.device.copy_in(memory["y"], np.zeros_like(x_bits))
+        given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
+        grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
+        words = [
+            given[each.name]
+            if each.name in given
+            else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
+            for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
+        ]
+        self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
 
     def call(self, loaded: DeviceCall) -> None:
         try:
@@ -181,62 +380,91 @@ class PtxFunction(Target):
 
     def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
         """What the kernel has not written is NaN."""
-        return self.device.copy_out(loaded.memory[1], output_like(loaded.x_bits))
+        return self.device.copy_out(loaded.memory["y"], output_like(loaded.x_bits))
 
 
-def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: Asked) -> Target:
+def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) -> Target:
     """The kernel on the device `ptx`.
 
     Raises
     ------
     MissingMeasurement : it has an instruction that is not supported, or whose bits PTX does not specify
     """
-    if call != "kernel":
+    if not called.prototype.launch:
         raise UsageError(
-            f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
+            f"{name}: --device ptx executes kernels, not functions of the host (accepted: {called.source.name}:kernel)"
         )
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
     device = ptx_device(asked.approximations or "")
+    text = called.text(_INSTANTIATING)
     try:
-        around, flags = _instantiating(source, symbol, dtype), words_of(asked.cflags or "")
-        module = device.compile(around, flags)
-        entry = exported(module.handle.kernels, symbol)
+        with _present_headers() as (folder, compile_with):
+            flags = [*words_of(asked.cflags or ""), f"-I{folder}", f"-I{called.source.parent}"]
+            around = _written(text)
+            module = compile_with(lambda: device.compile(around, flags))
+            binary = device.binary(around, flags)
+        entry = exported(module.handle.kernels, called.callee)
         kernel = module.function(entry)
     except KeyError:
-        raise UsageError(f"no kernel {symbol!r} in {source.name}") from None
-    except UsageError as error:
-        if f'identifier "{symbol}" is undefined' in str(error):
-            raise UsageError(f"no function {symbol!r} in {source.name}") from None
-        raise
+        raise UsageError(f"no kernel {symbol!r} in {called.source.name}") from None
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    sizes = [size for _, size in kernel.handle.kernel.translated.parameters]
-    if sizes not in ([8, 8, 8], [8, 8, 4]):
-        raise UsageError(f"{name} has parameters of {sizes} bytes (accepted: const T *x, T *y, size_t n)")
-    if reason := kernel.handle.why_not_determined():
-        more = " (--approximations lowest, nearest, highest)"
-        raise MissingMeasurement(f"{name}: {reason}{more}")
-    executed = device.executed_by([(module, entry)])
-    return PtxFunction(
-        name=name,
-        function=function_of(symbol, asked),
-        dtypes=(dtype,),
-        note=f"{symbol}<<<(n + {THREADS - 1}) / {THREADS}, {THREADS}>>>(x, y, n)",
-        version=f"{executed}, {asked.cflags or 'no flags'}, {hash_of(device.binary(around, flags))}",
-        executed=executed,
-        device=device,
-        kernel=kernel,
-        wide_count=sizes[2] == 8,
+    made = ptx_target(name, called.prototype, device, [(module, entry)], kernel)
+    flags_text = asked.cflags or "no flags"
+    return replace(
+        made,
+        **_target_fields(name, symbol, called, asked),
+        note=called.shown.note,
+        version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
     )
 
 
-def _instantiating(source: Path, symbol: str, dtype: str) -> Path:
-    """A file that includes the source and launches the kernel: of a template it makes the one of this dtype."""
-    text = _INSTANTIATING.format(source=source, T=CUDA_TYPES[dtype], called=_CALLS["kernel"].format(symbol=symbol))
+def ptx_target(name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction) -> PtxFunction:
+    """A kernel as a target; UsageError where its parameters are others than said, or have values that are not known."""
+    sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
+    if len(sizes) != len(prototype.parameters):
+        raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
+    for each, size in zip(prototype.parameters, sizes, strict=True):
+        if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
+            packed(prototype, each, size, 256, 4)
+    launch_of(prototype, 256, 4)
+    if reason := kernel.handle.why_not_determined():
+        more = " (--approximations lowest, nearest, highest)"
+        raise MissingMeasurement(f"{name}: {reason}{more}")
+    return PtxFunction(
+        name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
+        device=device, kernel=kernel, prototype=prototype, sizes=sizes,
+    )  # fmt: skip
+
+
+def _written(text: str) -> Path:
+    """A file of that text, whose name is its hash."""
     place = cache_folder() / f"around_{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
     place.write_text(text, encoding="utf-8")
     return place
+
+
+@contextmanager
+def _present_headers() -> Iterator[tuple[Path, Callable[[Callable[[], T]], T]]]:
+    """A folder that is searched last, and what tries to compile until every header of a library is in it that is known
+    to be of no importance here."""
+    folder = cache_folder() / "absent"
+    folder.mkdir(exist_ok=True, mode=0o700)
+
+    def compile_with(make: Callable[[], T]) -> T:
+        while True:
+            try:
+                return make()
+            except UsageError as error:
+                header = missing_of(str(error))
+                text = opaque(header) if header else ""
+                if not text or (folder / header).exists():
+                    raise
+                (folder / header).parent.mkdir(parents=True, exist_ok=True)
+                (folder / header).write_text(text, encoding="utf-8")
+
+    yield folder, compile_with
 
 
 def exported(names: Sequence[str], symbol: str) -> str:
@@ -252,12 +480,12 @@ def exported(names: Sequence[str], symbol: str) -> str:
 KIND = Kind(
     name="CUDA source",
     syntax={
-        "kernel.cu:symbol": "__global__ void symbol(const T *x, T *y, size_t n); --cflags, $NVCC",
+        "kernel.cu:symbol": "a kernel, or a __device__ function of one value; its declaration says how it is called",
         "kernel.cu:symbol --device ptx": "the same on a machine without a GPU: nvcc's PTX executed on the CPU",
         "kernel.cu:symbol:host": "a host function of device pointers that launches it",
     },
-    pattern=of_a_file("cu", "symbol", "call"),
+    pattern=of_a_file("cu|cuh", "symbol", "call"),
     load=load,
-    options=frozenset({"cflags", "approximations"}),
+    options=frozenset({"cflags", "call", "approximations"}),
     devices=("cuda", "ptx"),
 )
