@@ -24,7 +24,7 @@ from ..targets.frameworks import (
     tensorflow_,
     torch_,
 )
-from ..targets.kinds.base import claimed_by
+from ..targets.names import claimed_by
 from ..targets.library_target import Path
 
 
