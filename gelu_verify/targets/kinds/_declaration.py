@@ -25,6 +25,7 @@ CALLABLE = "gelu_verify_callable"  # of what has no address of its own: objects 
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
 _FUNCTIONS = ("FUNCTION_DECL", "FUNCTION_TEMPLATE")
 _LINKAGE = ("LINKAGE_SPEC", "UNEXPOSED_DECL")
+_ENUM = 106  # CXType_Enum
 _ARRAYS = (112, 114, 115, 116)  # CXType_ConstantArray and the like; the bindings have no name for some other types
 _CLASSES = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 _BODY_OR_END = re.compile(rb"[{;]")
@@ -179,6 +180,8 @@ class Source:
         canonical = typed.get_canonical().spelling
         if "__attribute__" in canonical:  # a vector: its name says more
             canonical = typed.spelling
+        if typed.get_canonical()._kind_id == _ENUM:
+            canonical = f"enum {typed.spelling}"
         return CParameter(typed.spelling + star, cursor.spelling, default, canonical + star)
 
     def _body(self, cursor: Any) -> str:

@@ -14,7 +14,7 @@ from ._prototype import CParameter, Prototype
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
-_CAST = re.compile(r"\(\s*(?:(?:unsigned|int|long|size_t|float|double|float)\s*)+\)")
+_CAST = re.compile(r"\(\s*(?!(?:n|bytes)\b)[A-Za-z_][\w: ]*\)(?=\s*[\w(-])")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
               ast.LShift: operator.lshift, ast.RShift: operator.rshift}  # fmt: skip
 

@@ -29,6 +29,7 @@ class _Open:
     names: dict[int, str]
     why: list[str]
     said: list[str]
+    launch: str = ""
     also: str = ""
 
     def ask(self, why: str) -> None:
@@ -52,10 +53,11 @@ def prototype_of(declared: Declared, file: str) -> Prototype:
     for order in orders:
         _others(declared, order)
     if found.why:
-        lines = list(dict.fromkeys(_line(declared, order, launch) for order in orders))
-        either = ", or ".join(f"--call {line!r}" for line in lines)
+        usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
+        lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
+        either = ", or ".join(f"--call {line!r}" for line in lines) or "a --call, in which n or bytes occurs"
         raise UsageError(f"{shown}: {'; '.join(found.why)}: give {either}")
-    made = _made(declared, found, launch)
+    made = _made(declared, orders[0], launch)
     if wrong := made.wrong():
         raise UsageError(f"{shown}, which {wrong}")
     return made
@@ -77,22 +79,23 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
         if const[pointers[0]]:
             found.ask(f"it has no output, as {_named(parameters[pointers[0]])} is const")
         return [found]
-    outputs = of["dx"] or (of["y"] if not of["dy"] else [i for i in of["y"] if not const[i]])
     writable = [i for i in pointers if not const[i]]
-    if not outputs and len(writable) == 1:
+    if len(writable) == 1:  # const says it, whatever the names say of the others
         outputs = writable
-    inputs, gradients = of["x"], of["dy"]
+    else:
+        outputs = of["dx"] or [i for i in of["y"] if not const[i]]
+    gradients = [i for i in (*of["dy"], *of["dx"]) if i not in outputs]
+    inputs = [i for i in of["x"] if i not in outputs]
     rest = [i for i in pointers if i not in (*outputs, *gradients)]
     if not inputs and len(rest) == 1 and not set(words_of(parameters[rest[0]].name)) & _NEITHER:
         inputs = rest
     if not outputs and len(inputs) == 1 and len(pointers) == 2:
-        outputs = [i for i in pointers if i not in inputs]
+        outputs = [i for i in pointers if i not in inputs and not const[i]]
     if len({parameters[i].element for i in (*inputs, *outputs)}) > 1:
         raise UsageError(f"{shown}: its input and its output are of different types, which cannot be tested")
-    clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1 and inputs != outputs
-    clear = clear and not const[outputs[0]]
-    by_name = [i for i in pointers if roles[i] in ("x", "y", "dx", "dy")]
-    clear = clear and (len(writable) == 1 or bool(by_name))
+    clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1
+    clear = clear and roles[outputs[0]] != "x" and not any(roles[i] == "y" for i in pointers if const[i])
+    clear = clear and (len(writable) == 1 or any(roles.values()))
     if clear:
         found.names |= {inputs[0]: "x", outputs[0]: "y", **dict.fromkeys(gradients, "dy")}
         if len(writable) > 1 or gradients:
@@ -100,27 +103,26 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
             found.said += [f"{role} is {name}" for role, name in named if role != name]
         return [found]
     found.ask("its names and const do not say which pointer is the input and which the output")
-    inside = [i for i in pointers if i not in gradients][:2]
-    if len(inside) < 2:
-        inside = pointers[:2]
-    found.names |= {inside[0]: "x", inside[1]: "y", **dict.fromkeys(set(gradients[:1]) - set(inside), "dy")}
-    if outputs[:1] == [inside[0]] or const[inside[1]]:  # the likelier first
-        found.names |= {inside[0]: "y", inside[1]: "x"}
-    other = replace(found, names=dict(found.names), why=found.why, said=[])
-    other.names |= {inside[0]: found.names[inside[1]], inside[1]: found.names[inside[0]]}
-    return [each for each in (found, other) if not any(const[i] and each.names[i] == "y" for i in inside)] or [found]
+    first, second = ([i for i in pointers if i not in gradients] + gradients)[:2]
+    orders = []
+    for x, y in ((first, second), (second, first)):
+        names = {x: "x", y: "y", **dict.fromkeys([i for i in gradients if i not in (x, y)][:1], "dy")}
+        orders.append(replace(found, names=names, said=[]))
+    return orders[::-1] if roles[first] in ("y", "dx") or const[second] else orders  # the likelier first
 
 
 def _count(declared: Declared, found: _Open) -> None:
     """Which whole number is the number of values, or of bytes."""
     parameters = declared.parameters
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
+    used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
+    whole = used if len(whole) > 1 and used else whole
     roles = {i: _size_of(parameters[i].name, declared.body) for i in whole}
     sized = [i for i in whole if roles[i]]
-    if len(whole) == 1 and (not parameters[whole[0]].name or sized):
-        found.names[whole[0]] = roles[whole[0]] or "n"
-    elif len(sized) == 1 and all(parameters[i].value for i in whole if i not in sized):
+    if len(sized) == 1:
         found.names[sized[0]] = roles[sized[0]]
+    elif len(whole) == 1 and not parameters[whole[0]].name:
+        found.names[whole[0]] = "n"
     elif whole:
         taken = sized[-1] if sized else whole[-1]
         found.names[taken] = roles[taken] or "n"
@@ -128,7 +130,8 @@ def _count(declared: Declared, found: _Open) -> None:
                   if len(whole) > 1 else f"{_named(parameters[taken])} may be the number of values or not")  # fmt: skip
     else:
         found.ask("it does not say how many values there are")
-        found.also = "; multiple_of=256" if declared.space == "global" else ""
+        if declared.space == "global":
+            found.launch, found.also = "n / 256, 256", "; multiple_of=256"
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     if declared.space == "global" and declared.body and counts:
         name = parameters[counts[0]].name
@@ -175,7 +178,7 @@ def _values(declared: Declared, found: _Open, shown: str) -> None:
     else:
         taken = x[0] if len(x) == 1 else numbers[0]
         found.names[taken] = "x"
-        if any(not parameters[i].value for i in numbers if i != taken):
+        if any(not _is_known(parameters[i], declared) for i in numbers if i != taken):
             found.ask("it takes more than one number")
 
 
@@ -186,18 +189,35 @@ def _others(declared: Declared, found: _Open) -> None:
         if i in found.names:
             continue
         name = each.name if each.name and each.name not in GIVEN else f"p{i + 1}"
-        known = each.value or ("0" if each.base in _STREAMS else "")
-        if not known:
+        value = each.value or ("0" if each.base in _STREAMS else _example(each))
+        if not _is_known(each, declared):
             missing.append(_named(each))
-        found.names[i] = f"{name}={known or _example(each)}"
+        elif not each.value and each.base not in _STREAMS:
+            found.said.append(f"{name} is not used")
+        found.names[i] = f"{name}={value}"
     if missing:
         found.ask(f"{' and '.join(missing)} need{'s' * (len(missing) == 1)} a value")
 
 
+def _is_known(parameter: CParameter, declared: Declared) -> bool:
+    """Whether a value can be given to it that nobody has to say."""
+    return bool(parameter.value) or parameter.base in _STREAMS or _is_unused(parameter.name, declared.body)
+
+
+def _is_unused(name: str, body: str) -> bool:
+    """Whether the body, which is known, does nothing with a parameter: its value cannot matter."""
+    uses = re.sub(rf"\(\s*(?:void|\(void\))\s*\)?\s*{re.escape(name)}\s*\)?\s*;", "", body) if name else ""
+    return bool(body) and not (name and re.search(rf"\b{re.escape(name)}\b", uses))
+
+
 def _example(parameter: CParameter) -> str:
     """A value that a parameter may have."""
+    if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
+        return f"(const {parameter.element}[]){{n}}"
     if parameter.pointers:
         return "NULL"
+    if parameter.canonical.startswith("enum "):
+        return f"({parameter.base})0"
     if parameter.element in ("bool", "_Bool"):
         return "false"
     if _WHOLE.fullmatch(parameter.element):
@@ -212,7 +232,7 @@ def _named(parameter: CParameter) -> str:
 def _line(declared: Declared, found: _Open, launch: str) -> str:
     """The `--call` that says it."""
     given = ", ".join(found.names[i] for i in range(len(declared.parameters)))
-    grid = f"<<<{'n / 256, 256' if found.also else launch}>>>" if launch else ""
+    grid = f"<<<{found.launch or launch}>>>" if launch else ""
     return f"f{grid}({given}){found.also}"
 
 

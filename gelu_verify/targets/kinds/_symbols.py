@@ -55,10 +55,12 @@ class SourceText:
 
     def _instance(self, symbol: str) -> Declared | None:
         """What a template is for the types that its name says: a function, or an object with operator()."""
-        for end in ("", "::operator()"):
-            found = self._parsed(f"\nauto {PROBE} = &{symbol}{end};\n").probed()
+        first = symbol[symbol.index("<") + 1 :].removesuffix(">").split(",")[0]
+        called = f"{symbol}{{}}({first}{{}})"  # of several operators the one of one value
+        for probe in (f"&{symbol}", called):
+            found = self._parsed(f"\nauto {PROBE} = {probe};\n").probed()
             if found:
-                return found.of_an_object(symbol) if end else replace(found, symbol=symbol, callee=symbol)
+                return found.of_an_object(symbol) if probe == called else replace(found, symbol=symbol, callee=symbol)
         return None
 
     def _chosen(self, found: Sequence[Declared], symbol: str, asked: Asked) -> Declared:

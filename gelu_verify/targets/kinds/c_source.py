@@ -42,7 +42,7 @@ extern "C" __attribute__((visibility("default"))) void *const gelu_verify_functi
 void *const gelu_verify_function = (void *)gelu_verify_checked;
 """
 _TYPE = re.compile(r"(?:selector|controlling expression) (?:of )?type '(.+?)'|from '(.+?)' to '")
-_TYPES = {"float16": "_Float16", "bfloat16": "__bf16", "float32": "float", "float64": "double"}
+TYPES = {"float16": "_Float16", "bfloat16": "__bf16", "float32": "float", "float64": "double"}
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -101,7 +101,7 @@ class _Language:
         """How the function is declared; UsageError where there is none, or several, or a type is open."""
         flags = words_of(DEFAULT_FLAGS if asked.cflags is None else asked.cflags)
         text = self.compiler.preprocessed(self._file(source), f'#include "{source}"\n', file, flags)
-        read = SourceText(file, text, flags, self.cpp, _TYPES)
+        read = SourceText(file, text, flags, self.cpp, TYPES)
         if found := read.declared(symbol, asked):
             return found
         # raises what is wrong with the source

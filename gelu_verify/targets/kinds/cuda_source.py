@@ -226,7 +226,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
 
 def _called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
     """How it is called, by its declaration and `--call`."""
-    text = _source_text(source, file, asked)
+    text = source_text(source, file, asked)
     declared = text.declared(symbol, asked)
     if declared is None:
         raise text.no_function(symbol)
@@ -253,7 +253,7 @@ def _called(name: str, source: Path, file: str, symbol: str, convention: str | N
     return _Called(source, said, prototype, KERNEL, declared.before + around, dtype)
 
 
-def _source_text(source: Path, file: str, asked: Asked) -> SourceText:
+def source_text(source: Path, file: str, asked: Asked) -> SourceText:
     """The file as a C++ compiler's preprocessor has it, with what CUDA declares."""
     compiler = Compiler.found("C++", "CXX", "c++", "g++", "clang++")
     flags = list(_flags_of_declarations(words_of(asked.cflags or "")))
