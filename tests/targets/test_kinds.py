@@ -8,7 +8,6 @@ from gelu_verify import targets
 from gelu_verify.calling import OPTIONS
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES
-from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets.kinds import kind_of, kinds
 from gelu_verify.targets.kinds.base import Asked, dtype_of
 

@@ -180,7 +180,11 @@ def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
 @pytest.mark.parametrize(
     ("typed", "options", "message"),
     [
-        ("two", {}, r"'two' in .* is declared float two\(float x, float y\): .* y needs a value: give --call 'f\(x, p2="),
+        (
+            "two",
+            {},
+            r"'two' in .* is declared float two\(float x, float y\): .* y needs a value: give --call 'f\(x, p2=",
+        ),
         ("mixed", {}, "its input and its output are of different types"),
         ("number", {}, "'number' in .* is a variable, not a function"),
         ("vector:scalar", {}, "'vector' in .* is declared vector, not scalar"),

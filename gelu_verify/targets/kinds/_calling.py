@@ -8,7 +8,8 @@ import re
 from ...errors import UsageError
 from ...formats import get_format
 from ._compiler import Compiler
-from ._prototype import VECTORS, ZEROS, Prototype
+from ._parameters import VECTORS
+from ._prototype import ZEROS, Prototype
 
 CALL = "gelu_verify_call"
 _HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}

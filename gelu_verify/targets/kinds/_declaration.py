@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingMeasurement, UsageError
-from ._prototype import CParameter
+from ._parameters import CParameter, Declared
 
 if TYPE_CHECKING:
-    from clang import cindex
+    pass
 
 PROBE = "gelu_verify_probe"
-CALLABLE = "gelu_verify_callable"  # of what has no address of its own: objects with operator()
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
 _FUNCTIONS = ("FUNCTION_DECL", "FUNCTION_TEMPLATE")
 _LINKAGE = ("LINKAGE_SPEC", "UNEXPOSED_DECL")
@@ -33,42 +32,7 @@ _LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
 
 
 @dataclass(frozen=True)
-class Declared:
-    """A function as a source declares it.
-
-    `symbol` names it in the source, `callee` where it is called, with `before` ahead of that; `template`: what is to be
-    said before it is one; `space`: "global" or "device" of CUDA; `body`: its text after preprocessing, empty where it
-    is only declared.
-    """
-
-    symbol: str
-    result: str
-    parameters: tuple[CParameter, ...]
-    restricted: bool = False
-    template: tuple[str, ...] = ()
-    space: str = ""
-    body: str = ""
-    before: str = ""
-    callee: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The declaration in one line."""
-        given = ", ".join(f"{each.type} {each.name}".strip().replace("* ", "*") for each in self.parameters)
-        return f"{self.result} {self.symbol}({given})"
-
-    def of_an_object(self, owner: str, method: str = "") -> Declared:
-        """A function that makes an object of a class and calls it, or its method."""
-        names = [f"gv_{i}" for i in range(len(self.parameters))]
-        given = ", ".join(f"{each.type} {name}" for each, name in zip(self.parameters, names, strict=True))
-        called = f"{owner}{{}}{f'.{method}' * bool(method)}({', '.join(names)})"
-        space = "__device__ " * (self.space == "device")
-        before = f"static {space}{self.result} {CALLABLE}({given}) {{ return {called}; }}\n"
-        return replace(self, symbol=owner, before=before, callee=CALLABLE)
-
-
-@dataclass(frozen=True)
-class Source:
+class ParsedSource:
     """A preprocessed file that has been parsed."""
 
     file: str
@@ -76,16 +40,20 @@ class Source:
     unit: Any
 
     @classmethod
-    def parsed(cls, file: str, text: str, flags: Sequence[str], cpp: bool) -> Source:
+    def parsed(cls, file: str, text: str, flags: Sequence[str], cpp: bool) -> ParsedSource:
         """`file` as the user calls it; `text` is what the compiler's preprocessor makes of it."""
         standard = [each for each in flags if each.startswith("-std=")]
-        words = ["-x", "c++-cpp-output" if cpp else "cpp-output", *(standard or ["-std=gnu++20"] * cpp), "-w", "-ferror-limit=0"]
+        words = [
+            "-x",
+            "c++-cpp-output" if cpp else "cpp-output",
+            *(standard or ["-std=gnu++20"] * cpp),
+            "-w",
+            "-ferror-limit=0",
+        ]
         clang = _clang()
         name = "preprocessed.i"
         try:
-            unit = clang.Index.create().parse(
-                name, words, [(name, text)], _KEEP_GOING | _SKIP_BODIES
-            )
+            unit = clang.Index.create().parse(name, words, [(name, text)], _KEEP_GOING | _SKIP_BODIES)
         except clang.TranslationUnitLoadError:
             raise UsageError(f"libclang does not read {file}: --call with the types of all parameters says how it is "
                              "called, such as --call 'void f(const float *x, float *y, size_t n)'") from None  # fmt: skip
@@ -169,7 +137,9 @@ class Source:
         if of_class is None or cursor.is_static_method() or made.template:
             return made
         method = cursor.spelling
-        return made.of_an_object(name) if method == "operator()" else made.of_an_object(name.rpartition("::")[0], method)
+        return (
+            made.of_an_object(name) if method == "operator()" else made.of_an_object(name.rpartition("::")[0], method)
+        )
 
     def _parameter(self, cursor: Any) -> CParameter:
         typed = cursor.type
@@ -203,7 +173,9 @@ class Source:
 def _open(template: Any) -> tuple[str, ...]:
     """The parameters of a template that have no default: "typename T", "int N"."""
     kinds = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
-    words = ([token.spelling for token in each.get_tokens()] for each in template.get_children() if _kind(each) in kinds)
+    words = (
+        [token.spelling for token in each.get_tokens()] for each in template.get_children() if _kind(each) in kinds
+    )
     return tuple(" ".join(each) for each in words if "=" not in each)
 
 
@@ -221,5 +193,7 @@ def _clang() -> Any:
 
         cindex.conf.lib  # noqa: B018 - loads the library
     except Exception as error:
-        raise MissingMeasurement(f"libclang, which reads declarations, cannot be used (pip install libclang): {error}") from None
+        raise MissingMeasurement(
+            f"libclang, which reads declarations, cannot be used (pip install libclang): {error}"
+        ) from None
     return cindex

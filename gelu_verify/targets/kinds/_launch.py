@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
-from ._prototype import CParameter, Prototype
+from ._parameters import CParameter
+from ._prototype import Prototype
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
@@ -26,7 +27,9 @@ def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, in
         raise UsageError(f"<<<{prototype.launch}>>> is not a grid and a block (accepted: <<<(n + 255) / 256, 256>>>)")
     grid, block, *more = map(int, parts)
     if grid < 1 or block < 1:
-        raise UsageError(f"<<<{prototype.launch}>>> has no threads for {n} values (multiple_of=... behind it, or (n + 255) / 256)")
+        raise UsageError(
+            f"<<<{prototype.launch}>>> has no threads for {n} values (multiple_of=... behind it, or (n + 255) / 256)"
+        )
     return grid, block, more[0] if more else 0
 
 
@@ -38,7 +41,9 @@ def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, items
         fmt = get_format(str(parameter.dtype))
         return fmt.uint.type(fmt.parse(repr(value)))
     if size not in (1, 2, 4, 8) or not isinstance(value, int):
-        raise UsageError(f"--call: {parameter.name}={parameter.value} cannot be given to a parameter of {size} bytes on ptx")
+        raise UsageError(
+            f"--call: {parameter.name}={parameter.value} cannot be given to a parameter of {size} bytes on ptx"
+        )
     return np.uint64(value % (1 << 64)).astype(f"u{size}")
 
 

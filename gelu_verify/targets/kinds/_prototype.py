@@ -13,14 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ..contract import NOTHING, Contract
-from .base import Asked, claimed_by, dtype_of
-
-if TYPE_CHECKING:
-    from ._declaration import Declared
+from ..names import claimed_by
+from ._parameters import VECTORS, CParameter, Declared, plain_type
+from .base import Asked, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
 ROLES = (
@@ -41,69 +39,6 @@ _IN_VALUES = re.compile(r"\b(n|bytes)\b")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
-_DTYPES = {
-    **{"float": "float32", "double": "float64"},
-    **dict.fromkeys(("_Float16", "__fp16", "__half", "half", "std::float16_t"), "float16"),
-    **dict.fromkeys(("__bf16", "__nv_bfloat16", "nv_bfloat16", "std::bfloat16_t"), "bfloat16"),
-}
-VECTORS = {  # element, how many of them, what the caller must be compiled for
-    "__m128": ("float", 4, ""),
-    "__m128d": ("double", 2, ""),
-    "__m256": ("float", 8, "avx"),
-    "__m256d": ("double", 4, "avx"),
-    "__m512": ("float", 16, "avx512f"),
-    "__m512d": ("double", 8, "avx512f"),
-    "float32x4_t": ("float", 4, ""),
-    "float64x2_t": ("double", 2, ""),
-    "float2": ("float", 2, ""),
-    "float4": ("float", 4, ""),
-    "double2": ("double", 2, ""),
-    **dict.fromkeys(("__half2", "half2"), ("__half", 2, "")),
-    **dict.fromkeys(("__nv_bfloat162", "nv_bfloat162"), ("__nv_bfloat16", 2, "")),
-}
-_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|union)\b|\b(?:__)?restrict(?:__)?\b")
-
-
-@dataclass(frozen=True)
-class CParameter:
-    """One parameter: its type and name, and its value where it is none of GIVEN; `canonical`: the type without names
-    that a source gives to types, where one has been read."""
-
-    type: str
-    name: str
-    value: str = ""
-    canonical: str = ""
-
-    @property
-    def base(self) -> str:
-        """The type without pointers and qualifiers."""
-        return _plain(self.type)
-
-    @property
-    def element(self) -> str:
-        """What the base is a name of."""
-        return _plain(self.canonical or self.type)
-
-    @property
-    def pointers(self) -> int:
-        """How many of its asterisks it has."""
-        return (self.canonical or self.type).count("*")
-
-    @property
-    def is_const(self) -> bool:
-        """Whether what it points to cannot be written to."""
-        return bool(re.search(r"\bconst\b", (self.canonical or self.type).partition("*")[0]))
-
-    @property
-    def dtype(self) -> str | None:
-        """What it is an array, a value or a vector of, as far as its type says so."""
-        base = self.base if self.base in VECTORS else self.element
-        known = _DTYPES.get(VECTORS[base][0] if base in VECTORS else base) or _DTYPES.get(self.base)
-        return known or (claimed_by(self.base.removesuffix("_t").lower())[1] if self.base != self.element else None)
-
-
-def _plain(text: str) -> str:
-    return " ".join(_QUALIFIERS.sub(" ", text.replace("*", " ").replace("&", " ")).split())
 
 
 @dataclass(frozen=True)
@@ -172,7 +107,7 @@ class Prototype:
 
     def _wrong_value(self, names: list[str]) -> str:
         gradient = self.named("dy")
-        fits = _plain(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
+        fits = plain_type(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
         if gradient:
             fits = fits and gradient.base == self.data.base and self.data.base not in VECTORS
         return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
@@ -298,5 +233,5 @@ def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
     typed = " ".join((found["type"] or "").split()) + " *" * bool(found["array"])
     if declared and (not found["type"] or _NO_ADDRESS.fullmatch(value)):
         return replace(declared, name=found["name"], value=value)
-    canonical = declared.canonical if declared and _plain(typed) == declared.base else ""
+    canonical = declared.canonical if declared and plain_type(typed) == declared.base else ""
     return CParameter(typed, found["name"], value, canonical)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from ...errors import UsageError
 from ..parameter_names import role_of, roles_of, words_of
-from ._declaration import Declared
-from ._prototype import ADDED_TO, GIVEN, VECTORS, CParameter, Prototype
+from ._parameters import VECTORS, CParameter, Declared
+from ._prototype import ADDED_TO, GIVEN, Prototype
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
 _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")
@@ -239,7 +239,9 @@ def _line(declared: Declared, found: _Open, launch: str) -> str:
 def _made(declared: Declared, found: _Open, launch: str) -> Prototype:
     """The prototype of what is known."""
     parts = [found.names[i].partition("=") for i in range(len(declared.parameters))]
-    named = [replace(each, name=name, value=value) for each, (name, _, value) in zip(declared.parameters, parts, strict=True)]
+    named = [
+        replace(each, name=name, value=value) for each, (name, _, value) in zip(declared.parameters, parts, strict=True)
+    ]
     shown = ", ".join(f"{_spelled(each)}{f'={each.value}' * bool(each.value)}" for each in named)
     grid = f"<<<{launch}>>>" if launch else ""
     return Prototype(

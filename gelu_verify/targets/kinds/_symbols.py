@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import UsageError
-from ._declaration import PROBE, Declared, Source
-from ._prototype import CParameter, said_parameters
+from ..names import claimed_by
+from ._declaration import PROBE, ParsedSource
+from ._parameters import CParameter, Declared
+from ._prototype import said_parameters
 from ._roles import prototype_of
-from .base import Asked, claimed_by
+from .base import Asked
 
 _NAMED = 8  # functions that a message lists at most
 
@@ -50,8 +51,8 @@ class SourceText:
         there = ", ".join(list(dict.fromkeys([*near, *names]))[:_NAMED])
         return UsageError(f"no function {symbol!r} in {self.file}" + (f" (it has {there})" if there else ""))
 
-    def _parsed(self, more: str = "") -> Source:
-        return Source.parsed(self.file, self.text + more, self.flags, self.cpp)
+    def _parsed(self, more: str = "") -> ParsedSource:
+        return ParsedSource.parsed(self.file, self.text + more, self.flags, self.cpp)
 
     def _instance(self, symbol: str) -> Declared | None:
         """What a template is for the types that its name says: a function, or an object with operator()."""
@@ -72,7 +73,9 @@ class SourceText:
             fit = [each for each in fit if any(p.dtype == by_name for p in each.parameters)] or fit
         if len(fit) != 1:
             shown = "; ".join(each.shown for each in found)
-            raise UsageError(f"{symbol!r} in {self.file} is overloaded ({shown}): --dtype, or --call with the types, says which")
+            raise UsageError(
+                f"{symbol!r} in {self.file} is overloaded ({shown}): --dtype, or --call with the types, says which"
+            )
         return fit[0]
 
     def _specialized(self, template: Declared, symbol: str, asked: Asked) -> str:

@@ -19,7 +19,7 @@ from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
 from ._names import includable
-from ._declaration import Declared
+from ._parameters import Declared
 from ._prototype import Prototype
 from ._roles import BITS, prototype_of
 from ._symbols import SourceText
@@ -105,7 +105,9 @@ class _Language:
         if found := read.declared(symbol, asked):
             return found
         # raises what is wrong with the source
-        alone = self.compiler.library(self._file(source), f'#include "{source}"\n', file, asked.cflags, _SHARED, _LIBRARIES)
+        alone = self.compiler.library(
+            self._file(source), f'#include "{source}"\n', file, asked.cflags, _SHARED, _LIBRARIES
+        )
         raise read.no_function(symbol, exported_by(Path(alone.library)))
 
     def built(

@@ -34,7 +34,8 @@ from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
 from ._launch import launch_of, packed
 from ._names import includable
-from ._prototype import VECTORS, ZEROS, CParameter, Prototype
+from ._parameters import VECTORS, CParameter
+from ._prototype import ZEROS, Prototype
 from ._roles import LAUNCH, prototype_of
 from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty
 from ._symbols import SourceText
@@ -48,7 +49,13 @@ CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "floa
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
 _READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
 _APART = {each for each in _READ if each != "-include"} | {"-include"}
-_COMPILING = ("-D__CUDACC__", "-D__NVCC__", "-D__CUDA_ARCH__=900", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0")
+_COMPILING = (
+    "-D__CUDACC__",
+    "-D__NVCC__",
+    "-D__CUDA_ARCH__=900",
+    "-D__CUDACC_VER_MAJOR__=13",
+    "-D__CUDACC_VER_MINOR__=0",
+)
 _CONVENTIONS = ("kernel", "host")
 KERNEL = "gelu_verify_kernel"
 
@@ -150,7 +157,9 @@ class _Called:
 
     def text(self, form: str) -> str:
         """A file around the user's."""
-        zeros = [(i, found[1]) for i, each in enumerate(self.prototype.parameters) if (found := ZEROS.fullmatch(each.value))]
+        zeros = [
+            (i, found[1]) for i, each in enumerate(self.prototype.parameters) if (found := ZEROS.fullmatch(each.value))
+        ]
         prepared = _IN_PLACE * self.prototype.in_place + _ADDED_TO * self.prototype.is_added_to
         return form.format(
             headers=_HEADERS,
@@ -239,13 +248,17 @@ def _called(name: str, source: Path, file: str, symbol: str, convention: str | N
     if said.launch and declared.space != "global":
         raise UsageError(f"--call {said.text!r} launches {symbol!r}, which is no kernel: {declared.shown}")
     if declared.space == "global" and not said.launch:
-        said = replace(said, launch=LAUNCH, text=f"{said.text.partition('(')[0]}<<<{LAUNCH}>>>({said.text.partition('(')[2]}")
+        said = replace(
+            said, launch=LAUNCH, text=f"{said.text.partition('(')[0]}<<<{LAUNCH}>>>({said.text.partition('(')[2]}"
+        )
     if said.contract.oob_reads:
         raise UsageError(f"--call {said.text!r}: oob_reads is for functions of C")
     if declared.space != "device" and not said.is_array:
         raise UsageError(f"--call {said.text!r} has no pointer to the input, which {symbol!r} needs: {declared.shown}")
     if said.is_array and declared.space == "device":
-        raise UsageError(f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value can be tested, and kernels")
+        raise UsageError(
+            f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value can be tested, and kernels"
+        )
     dtype = said.dtype(name, plain(symbol), asked)
     if said.is_array:
         return _Called(source, said, said, declared.callee, declared.before, dtype)
@@ -260,7 +273,16 @@ def source_text(source: Path, file: str, asked: Asked) -> SourceText:
     declarations = resource("src/cuda/declarations.h")
     standard = [each for each in words_of(asked.cflags or "") if each.startswith(("-std=", "--std="))]
     with TemporaryDirectory() as folder:
-        words = [*_COMPILING, "-w", f"-I{folder}", *flags, "-idirafter", str(source.parent), "-include", str(declarations)]
+        words = [
+            *_COMPILING,
+            "-w",
+            f"-I{folder}",
+            *flags,
+            "-idirafter",
+            str(source.parent),
+            "-include",
+            str(declarations),
+        ]
         words += [each.replace("--std", "-std") for each in standard] or ["-std=c++17"]
         name = f"around_{source.stem}.cpp"
         text = with_empty(
@@ -283,9 +305,13 @@ def _kernel_around(said: Prototype, callee: str, dtype: str) -> tuple[Prototype,
     """A kernel that calls a function of the device for each value, and how that is launched."""
     base = said.data.base
     element, lanes, _ = VECTORS.get(base, (base, 0, ""))
-    given = (CParameter(f"const {element} *", "x"), CParameter(f"{element} *", "y"))
-    given += (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
-    given += (CParameter("size_t", "n"),)
+    gradient = (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
+    given = (
+        CParameter(f"const {element} *", "x"),
+        CParameter(f"{element} *", "y"),
+        *gradient,
+        CParameter("size_t", "n"),
+    )
     names = {"x": "gv_v" if lanes else "x[gv_i]", "dy": "dy[gv_i]"}
     arguments = ", ".join(names.get(each.name) or each.value for each in said.parameters)
     around = (_OF_A_VECTOR if lanes else _OF_A_VALUE).format(
@@ -364,9 +390,7 @@ class PtxFunction(Target):
         given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
         grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
         words = [
-            given[each.name]
-            if each.name in given
-            else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
+            given[each.name] if each.name in given else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
             for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
         ]
         self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
@@ -420,7 +444,9 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
     )
 
 
-def ptx_target(name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction) -> PtxFunction:
+def ptx_target(
+    name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction
+) -> PtxFunction:
     """A kernel as a target; UsageError where its parameters are others than said, or have values that are not known."""
     sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
     if len(sizes) != len(prototype.parameters):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ..base import Target
 from ..call_line import CallLine
-from ..python_callables import load_callable
 from ..names import claimed_by
+from ..python_callables import load_callable
 from .base import Asked, Kind, function_of
 
 
