@@ -30,8 +30,8 @@ class OwnFault(Exception):
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether our code alone raised it, or that of a plugin of ours: nobody else's. Where we call somebody else's, their function may be in C, which has no frame:
-    a name that is missing there is ours all the same."""
+    """Whether our code alone raised it, or that of a plugin. Where we call somebody else's, their function may be in C,
+    which has no frame: a name that is missing there is ours all the same."""
     frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OwnFault):
         return True

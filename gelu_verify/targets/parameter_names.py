@@ -20,7 +20,8 @@ _GRAD = "grads?|gradients?|diff"
 _NAMES: dict[Role, str] = {  # of a name in lower case with underscores between its words
     "dy": rf"d_?(?:y|out|outp|outputs?|res|dst)|g_?(?:y|o)|d_?l_?d_?y|(?:{_GRAD})_?(?:{_OUT})|(?:{_OUT})_?(?:{_GRAD})"
     "|upstream|top_diff|incoming_grad(?:ient)?",
-    "dx": rf"d_?(?:x|in|inp|inputs?|src)|g_?(?:x|i)|d_?l_?d_?x|(?:{_GRAD})_?(?:{_IN})|(?:{_IN})_?(?:{_GRAD})|bottom_diff",
+    "dx": rf"d_?(?:x|in|inp|inputs?|src)|g_?(?:x|i)|d_?l_?d_?x|(?:{_GRAD})_?(?:{_IN})|(?:{_IN})_?(?:{_GRAD})"
+    "|bottom_diff",
     "x": rf"[vp]?(?:{_IN})|(?:{_IN})_?(?:data|values?|tensor|arr|array|buf|buffer|vec|vector)",
     "y": rf"[vp]?(?:{_OUT})|(?:{_OUT})_?(?:data|values?|tensor|arr|array|buf|buffer|vec|vector)",
     "n": _COUNT,

@@ -1,4 +1,4 @@
-"""Two pointers without const: names say which is the output, or the user is asked; nothing is guessed into a verdict."""
+"""Two pointers without const: names say which is the output, or the user is asked; no verdict is guessed."""
 
 import re
 

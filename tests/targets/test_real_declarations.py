@@ -1,11 +1,12 @@
-"""What is decided of declarations of real projects, and what is asked: `real_declarations.py`."""
+"""What is decided of declarations of real projects, and what is asked: tests/data/real_declarations.toml."""
 
 import random
 import re
+import tomllib
 
 import pytest
 import requiring
-from real_declarations import ASK, CPP, CUDA, C
+from repository import ROOT
 
 from gelu_verify.errors import UsageError
 from gelu_verify.targets.kinds._prototype import Prototype
@@ -15,10 +16,8 @@ from gelu_verify.targets.kinds.base import Asked
 from gelu_verify.targets.kinds.c_source import TYPES
 from gelu_verify.targets.kinds.cuda_source import CUDA_TYPES, source_text
 
-TYPEDEFS = (
-    "typedef unsigned long size_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;\n"
-    "#define NULL ((void *)0)\n"
-)
+REAL = tomllib.loads((ROOT / "tests" / "data" / "real_declarations.toml").read_text(encoding="utf-8"))
+TYPEDEFS = "typedef unsigned long size_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;\n"
 
 
 def decided(file, text, symbol, cpp, types, dtype="float32"):
@@ -36,32 +35,33 @@ def decided(file, text, symbol, cpp, types, dtype="float32"):
         return None, str(error), declared
 
 
-def check(file, symbol, text, cpp, types, expected):
-    prototype, error, declared = decided(file, text, symbol, cpp, types)
-    if expected.startswith("!"):
-        assert expected[2:] in error
-        return
-    if not expected.startswith(ASK):
+def check(case, text, cpp, types, symbol=None):
+    symbol = symbol or case["symbol"]
+    prototype, error, declared = decided(f"{case['project']}/{case['file']}", text, symbol, cpp, types)
+    if "call" in case:
         assert not error
-        assert ", ".join(f"{p.name}{f'={p.value}' * bool(p.value)}" for p in prototype.parameters) == expected
+        said = (f"{each.name}{f'={each.value}' * bool(each.value)}" for each in prototype.parameters)
+        assert ", ".join(said) == case["call"]
         return
     offered = re.findall(r"--call '(.*?)'", error)
-    assert offered, error
-    assert expected == " ".join([ASK, *offered])
+    assert offered == case.get("ask", []), error
+    assert case.get("refused", "") in error
     for line in offered:
         assert Prototype.parsed(line, symbol, declared).parameters, "what is offered can be used"
 
 
-@pytest.mark.parametrize("key", C, ids=lambda key: f"{key[0]}-{key[2]}")
-def test_c(key):
-    project, file, symbol, text = key
-    check(f"{project}/{file}", symbol, TYPEDEFS.partition("#")[0] + text, False, TYPES, C[key])
+def of(language):
+    return pytest.mark.parametrize("case", REAL[language], ids=lambda case: f"{case['project']}-{case['symbol']}")
 
 
-@pytest.mark.parametrize("key", CPP, ids=lambda key: f"{key[0]}-{key[2]}")
-def test_cplusplus(key):
-    project, file, symbol, text = key
-    check(f"{project}/{file}", symbol, text, True, TYPES, CPP[key])
+@of("c")
+def test_c(case):
+    check(case, TYPEDEFS + case["code"], False, TYPES)
+
+
+@of("cpp")
+def test_cplusplus(case):
+    check(case, case["code"], True, TYPES)
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +69,21 @@ def cuda(tmp_path_factory):
     """All declarations as a compiler's preprocessor has them, each in a namespace of its own."""
     requiring.program("c++", "g++", "clang++")
     file = tmp_path_factory.mktemp("cuda") / "all.cu"
-    file.write_text("".join(f"\nnamespace gv_{i} {{ {key[3]} }}\n" for i, key in enumerate(CUDA)))
+    file.write_text("".join(f"\nnamespace gv_{i} {{ {case['code']} }}\n" for i, case in enumerate(REAL["cuda"])))
     return source_text(file, str(file), Asked()).text
 
 
-@pytest.mark.parametrize("key", CUDA, ids=lambda key: f"{key[0]}-{key[2]}")
-def test_cuda(cuda, key):
-    check(key[1], f"gv_{list(CUDA).index(key)}::{key[2]}", cuda, True, CUDA_TYPES, CUDA[key])
+@of("cuda")
+def test_cuda(cuda, case):
+    check(case, cuda, True, CUDA_TYPES, f"gv_{REAL['cuda'].index(case)}::{case['symbol']}")
 
 
 def test_most_need_nothing_and_nearly_all_others_one_line():
-    every = [*C.values(), *CPP.values(), *CUDA.values()]
+    every = [case for cases in REAL.values() for case in cases]
     assert len(every) >= 60
-    assert sum(not each.startswith((ASK, "!")) for each in every) > len(every) / 2
-    assert sum(each.startswith("!") for each in every) <= 4
+    assert len({case["project"] for case in every}) >= 26
+    assert sum("call" in case for case in every) > len(every) / 2
+    assert sum("refused" in case for case in every) <= 4
 
 
 # ---- random declarations ------------------------------------------------------------------------
@@ -110,7 +111,7 @@ def test_an_order_is_known_or_asked_and_never_wrong(seed):
     x, y = draw.sample(UNCLEAR, 2)
     names = {"x": draw.choice(INPUTS) if clear else x, "y": draw.choice(OUTPUTS) if clear else y}
     names |= {"n": draw.choice(COUNTS), "type": draw.choice(("int", "size_t", "long", "unsigned"))}
-    text = TYPEDEFS.partition("#")[0] + declaration(order, names, const)
+    text = TYPEDEFS + declaration(order, names, const)
     prototype, error, _ = decided("random.c", text, "f", False, TYPES)
     if const or clear:
         assert [each.name for each in prototype.parameters] == order

@@ -55,8 +55,7 @@ class ParsedSource:
         try:
             unit = clang.Index.create().parse(name, words, [(name, text)], _KEEP_GOING | _SKIP_BODIES)
         except clang.TranslationUnitLoadError:
-            raise UsageError(f"libclang does not read {file}: --call with the types of all parameters says how it is "
-                             "called, such as --call 'void f(const float *x, float *y, size_t n)'") from None  # fmt: skip
+            raise UsageError(f"libclang does not read {file} (accepted: C, C++ and CUDA)") from None
         return cls(file, text.encode(), unit)
 
     def functions(self, symbol: str) -> list[Declared]:
@@ -192,7 +191,7 @@ def _clang() -> Any:
         from clang import cindex
 
         cindex.conf.lib  # noqa: B018 - loads the library
-    except Exception as error:
+    except (ImportError, OSError, cindex.LibclangError) as error:
         raise MissingMeasurement(
             f"libclang, which reads declarations, cannot be used (pip install libclang): {error}"
         ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, in
     return grid, block, more[0] if more else 0
 
 
-def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, itemsize: int) -> np.generic:
+def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, itemsize: int) -> Any:
     """An argument as the kernel takes it."""
     text = {"n": "n", "bytes": "bytes"}.get(parameter.name) or parameter.value
     value = _number(prototype, text, n, itemsize)
@@ -80,5 +81,6 @@ def _evaluated(node: ast.expr, names: dict[str, int]) -> int | float:
         left, right = _evaluated(node.left, names), _evaluated(node.right, names)
         if isinstance(node.op, ast.Div):
             return left // right if isinstance(left, int) and isinstance(right, int) else left / right
-        return _OPERATORS[type(node.op)](left, right)  # type: ignore[no-any-return]
+        value: int | float = _OPERATORS[type(node.op)](left, right)
+        return value
     raise ValueError(ast.dump(node))

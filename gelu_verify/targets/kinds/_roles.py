@@ -80,10 +80,8 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
             found.ask(f"it has no output, as {_named(parameters[pointers[0]])} is const")
         return [found]
     writable = [i for i in pointers if not const[i]]
-    if len(writable) == 1:  # const says it, whatever the names say of the others
-        outputs = writable
-    else:
-        outputs = of["dx"] or [i for i in of["y"] if not const[i]]
+    by_name = of["dx"] or [i for i in of["y"] if not const[i]]
+    outputs = writable if len(writable) == 1 else by_name  # const says it, whatever the names of the others say
     gradients = [i for i in (*of["dy"], *of["dx"]) if i not in outputs]
     inputs = [i for i in of["x"] if i not in outputs]
     rest = [i for i in pointers if i not in (*outputs, *gradients)]
@@ -165,8 +163,8 @@ def _values(declared: Declared, found: _Open, shown: str) -> None:
     parameters = declared.parameters
     numbers = [i for i, each in enumerate(parameters) if not each.pointers and (_is_data(each) or each.base in VECTORS)]
     if not numbers or declared.space == "global":
-        raise UsageError(f"{shown}: it takes no {'array' if declared.space == 'global' else 'array and no number'} "
-                         "of a known format: give --dtype and a --call with the types, or a function around it")  # fmt: skip
+        what = "array" if declared.space == "global" else "array and no number"
+        raise UsageError(f"{shown}: it takes no {what} of a format that is known here (float16 to float64)")
     roles = {i: role_of(parameters[i].name) for i in numbers}
     dy, x = ([i for i in numbers if roles[i] == role] for role in ("dy", "x"))
     rest = [i for i in numbers if i not in dy]

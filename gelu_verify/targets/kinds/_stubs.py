@@ -23,7 +23,10 @@ _OPAQUE = """#pragma once
 #include <cuda_runtime.h>
 #ifndef GELU_VERIFY_ABSENT
 #define GELU_VERIFY_ABSENT
-struct gelu_verify_absent {{ template <class... T> gelu_verify_absent(T &&...) {{}} operator int() const {{ return 0; }} }};
+struct gelu_verify_absent {{
+    template <class... T> gelu_verify_absent(T &&...) {{}}
+    operator int() const {{ return 0; }}
+}};
 #endif
 #ifndef GELU_VERIFY_{name}
 #define GELU_VERIFY_{name}
@@ -32,17 +35,16 @@ struct gelu_verify_absent {{ template <class... T> gelu_verify_absent(T &&...) {
 """
 _LIBRARIES = {  # header: types, constants, functions
     "cublas": (
-        ("cublasHandle_t", "cublasStatus_t", "cublasComputeType_t", "cublasOperation_t", "cublasMath_t",
-         "cublasLtHandle_t", "cublasLtMatmulDesc_t", "cublasLtMatrixLayout_t", "cublasLtMatmulPreference_t"),
-        ("CUBLAS_STATUS_SUCCESS", "CUBLAS_COMPUTE_32F", "CUBLAS_COMPUTE_32F_FAST_TF32", "CUBLAS_COMPUTE_16F", "CUBLAS_OP_N", "CUBLAS_OP_T",
-         "CUBLAS_TF32_TENSOR_OP_MATH", "CUBLAS_DEFAULT_MATH"),
-        ("cublasCreate", "cublasDestroy", "cublasSetMathMode", "cublasSetStream", "cublasSgemm", "cublasGemmEx",
-         "cublasGemmStridedBatchedEx", "cublasSgemmStridedBatched", "cublasLtCreate", "cublasLtDestroy", "cublasGetStatusString"),
+        "Handle_t Status_t ComputeType_t Operation_t Math_t LtHandle_t LtMatmulDesc_t LtMatrixLayout_t "
+        "LtMatmulPreference_t",
+        "STATUS_SUCCESS COMPUTE_32F COMPUTE_32F_FAST_TF32 COMPUTE_16F OP_N OP_T TF32_TENSOR_OP_MATH DEFAULT_MATH",
+        "Create Destroy SetMathMode SetStream Sgemm GemmEx GemmStridedBatchedEx SgemmStridedBatched LtCreate LtDestroy "
+        "GetStatusString",
     ),
-    "cudnn": (("cudnnHandle_t", "cudnnStatus_t"), ("CUDNN_STATUS_SUCCESS",), ("cudnnCreate", "cudnnDestroy", "cudnnGetErrorString")),
-    "curand": (("curandGenerator_t", "curandState", "curandState_t", "curandStatus_t"), ("CURAND_STATUS_SUCCESS",), ()),
-    "nccl": (("ncclComm_t", "ncclResult_t", "ncclUniqueId"), ("ncclSuccess",), ("ncclGetErrorString",)),
-}  # fmt: skip
+    "cudnn": ("Handle_t Status_t", "STATUS_SUCCESS", "Create Destroy GetErrorString"),
+    "curand": ("Generator_t State State_t Status_t", "STATUS_SUCCESS", "CreateGenerator"),
+    "nccl": ("Comm_t Result_t UniqueId", "Success", "GetErrorString"),
+}
 
 
 def missing_of(message: str) -> str:
@@ -72,9 +74,10 @@ def opaque(header: str) -> str:
     if not library:
         return ""
     types, constants, functions = _LIBRARIES[library]
-    lines = [f"using {each} = gelu_verify_absent;" for each in types]
-    lines += [f"static const int {each} = 0;" for each in constants]
-    lines += [f"template <class... T> int {each}(T &&...) {{ return 0; }}" for each in functions]
+    upper = "nccl" if library == "nccl" else f"{library.upper()}_"
+    lines = [f"using {library}{each} = gelu_verify_absent;" for each in types.split()]
+    lines += [f"static const int {upper}{each} = 0;" for each in constants.split()]
+    lines += [f"template <class... T> int {library}{each}(T &&...) {{ return 0; }}" for each in functions.split()]
     return _OPAQUE.format(name=library.upper(), declared="\n".join(lines))
 
 

@@ -80,7 +80,7 @@ class SourceText:
 
     def _specialized(self, template: Declared, symbol: str, asked: Asked) -> str:
         """Its name with the one type that is open; UsageError where more is."""
-        said = dict((name, CParameter(typed, name).dtype) for typed, name in said_parameters(asked.call or ""))
+        said = {name: CParameter(typed, name).dtype for typed, name in said_parameters(asked.call or "")}
         dtype = asked.dtype or claimed_by(symbol)[1] or said.get("x") or said.get("y")
         example = ", ".join("float" if each.startswith(("class", "typename")) else "4" for each in template.template)
         what = f"{symbol!r} in {self.file} is a template of {', '.join(template.template)}"

@@ -257,7 +257,7 @@ def _called(name: str, source: Path, file: str, symbol: str, convention: str | N
         raise UsageError(f"--call {said.text!r} has no pointer to the input, which {symbol!r} needs: {declared.shown}")
     if said.is_array and declared.space == "device":
         raise UsageError(
-            f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value can be tested, and kernels"
+            f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value and kernels are called"
         )
     dtype = said.dtype(name, plain(symbol), asked)
     if said.is_array:
