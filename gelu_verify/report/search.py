@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from ..formats import get_format, value_text
@@ -78,9 +79,18 @@ def _how(record: SearchRecord) -> str:
     )
 
 
+def _of_every_input(record: SearchRecord) -> str:
+    """The command that measures all inputs, with all that says how the target is called."""
+    words = shlex.split(record.repeat_witness or record.repeat)
+    if "--bits" in words:
+        at = words.index("--bits")
+        return shlex.join([*words[:at], "--plan", "exhaustive", *words[at + 2 :]])
+    return shlex.join(["gelu-verify", "run", record.target, "--dtype", record.dtype, "--plan", "exhaustive"])
+
+
 def _commands(record: SearchRecord) -> Iterator[str]:
     if record.bound == ">=" and record.dtype != "float64":
-        yield f"every {record.dtype}: gelu-verify run {record.target} --dtype {record.dtype} --plan exhaustive"
+        yield f"every {record.dtype}: {_of_every_input(record)}"
     if record.repeat_witness:
         yield f"worst input: {record.repeat_witness}"
     yield f"repeat: {record.repeat}"

@@ -12,7 +12,7 @@ Role = Literal["x", "y", "dy", "dx", "n", "bytes", ""]
 _IN = "x|xs|in|inp|inputs?|src|source|from|arg"
 _OUT = "y|ys|out|outp|outputs?|dst|dest|destination|res|results?|ret|to"
 _COUNT = (
-    "n|k|len|length|count|cnt|num|numel|ne|nelem|nelems|nelements|elements|elems|size|sz|total|vl"
+    "n|len|length|count|cnt|num|numel|ne|nelem|nelems|nelements|elements|elems|size|sz|total|vl"
     "|(?:n|num|nb|number|total)_?(?:of_)?(?:el|elem|elems|elements?|items|values|count|size)"
     "|(?:el|elem|element|total|data|array|vec|vector|tensor|input|in)_?(?:cnt|count|num|len|length|size)"
 )

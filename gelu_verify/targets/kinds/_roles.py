@@ -119,7 +119,7 @@ def _count(declared: Declared, found: _Open) -> None:
     sized = [i for i in whole if roles[i]]
     if len(sized) == 1:
         found.names[sized[0]] = roles[sized[0]]
-    elif len(whole) == 1 and not parameters[whole[0]].name:
+    elif len(whole) == 1 and parameters[whole[0]].name in ("", "k"):  # k of ggml's kernels
         found.names[whole[0]] = "n"
     elif whole:
         taken = sized[-1] if sized else whole[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..base import Target
 from ..call_line import CallLine
@@ -16,7 +17,10 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     gives_gradient = bool(asked.call) and CallLine.parsed(asked.call or "").gives_gradient
     symbol = re.split("[:.]", name)[-1]
     function = function_of(symbol, asked, gives_gradient)
-    return [load_callable(name, function, asked.dtype or claimed_by(symbol)[1], asked)]
+    target = load_callable(name, function, asked.dtype or claimed_by(symbol)[1], asked)
+    if target.line and target.line.gives_gradient and not gives_gradient:  # by the names of its parameters
+        target = replace(target, function=function_of(symbol, asked, True))
+    return [target]
 
 
 KIND = Kind(
