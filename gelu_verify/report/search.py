@@ -79,13 +79,18 @@ def _how(record: SearchRecord) -> str:
     )
 
 
+_OF_A_SEARCH = ("--evaluations", "--seed", "--no-seeds")  # options of `search`, not of `run`
+
+
 def _of_every_input(record: SearchRecord) -> str:
     """The command that measures all inputs, with all that says how the target is called."""
-    words = shlex.split(record.repeat_witness or record.repeat)
-    if "--bits" in words:
-        at = words.index("--bits")
-        return shlex.join([*words[:at], "--plan", "exhaustive", *words[at + 2 :]])
-    return shlex.join(["gelu-verify", "run", record.target, "--dtype", record.dtype, "--plan", "exhaustive"])
+    words = shlex.split(record.repeat)
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if word not in _OF_A_SEARCH and before not in _OF_A_SEARCH[:2]
+    ]
+    return shlex.join([kept[0], "run", *kept[2:], "--plan", "exhaustive"])
 
 
 def _commands(record: SearchRecord) -> Iterator[str]:

@@ -13,6 +13,7 @@ _DTYPES = {
     **dict.fromkeys(("_Float16", "__fp16", "__half", "half", "std::float16_t"), "float16"),
     **dict.fromkeys(("__bf16", "__nv_bfloat16", "nv_bfloat16", "std::bfloat16_t"), "bfloat16"),
 }
+CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
 VECTORS = {  # element, how many of them, what the caller must be compiled for
     "__m128": ("float", 4, ""),
     "__m128d": ("double", 2, ""),
@@ -79,8 +80,8 @@ class Declared:
     """A function as a source declares it.
 
     `symbol` names it in the source, `callee` where it is called, with `before` ahead of that; `template`: what is to be
-    said before it is one; `space`: "global" or "device" of CUDA; `body`: its text after preprocessing, empty where it
-    is only declared.
+    said before it is one; `space`: "global" or "device" of CUDA; `launch`: grid and block, where they are known;
+    `body`: its text after preprocessing, empty where it is only declared.
     """
 
     symbol: str
@@ -92,6 +93,7 @@ class Declared:
     body: str = ""
     before: str = ""
     callee: str = ""
+    launch: str = ""
 
     @property
     def shown(self) -> str:

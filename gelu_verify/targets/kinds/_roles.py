@@ -49,7 +49,7 @@ def prototype_of(declared: Declared, file: str) -> Prototype:
             _count(declared, order)
     else:
         _values(declared, found, shown)
-    launch = LAUNCH if declared.space == "global" else ""
+    launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
     for order in orders:
         _others(declared, order)
     if found.why:
@@ -101,6 +101,10 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
             found.said += [f"{role} is {name}" for role, name in named if role != name]
         return [found]
     found.ask("its names and const do not say which pointer is the input and which the output")
+    if len(pointers) == 3 and len(writable) == 1 and not inputs:  # of a backward pass, as it seems
+        one, other = (i for i in pointers if i not in writable)
+        pairs = ((one, other), (other, one))
+        return [replace(found, names={writable[0]: "y", dy: "dy", x: "x"}, said=[]) for dy, x in pairs]
     first, second = ([i for i in pointers if i not in gradients] + gradients)[:2]
     orders = []
     for x, y in ((first, second), (second, first)):

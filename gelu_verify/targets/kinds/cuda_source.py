@@ -22,7 +22,6 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...formats import get_format
 from ...gpu import nvcc
-from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
 from ...paths import cache_folder, resource
@@ -32,20 +31,19 @@ from ..contract import Contracted
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
-from ._launch import launch_of, packed
 from ._names import includable
-from ._parameters import VECTORS, CParameter
+from ._parameters import CUDA_TYPES, VECTORS, CParameter
 from ._prototype import ZEROS, Prototype
+from ._ptx_function import ptx_target
 from ._roles import LAUNCH, prototype_of
 from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty
 from ._symbols import SourceText
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 if TYPE_CHECKING:
-    from ...gpu.ptx_device import PtxDevice
+    pass
 
 T = TypeVar("T")
-CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
 _READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
 _APART = {each for each in _READ if each != "-include"} | {"-include"}
@@ -227,13 +225,13 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
     if asked.approximations and asked.device != "ptx":
         raise UsageError("--approximations is for --device ptx")
-    called = _called(name, source, file, symbol, convention, asked)
+    called = as_called(name, source, file, symbol, convention, asked)
     target = (_on_ptx if asked.device == "ptx" else _on_device)(name, file, symbol, called, asked)
     contract = called.shown.contract
     return [Contracted.of(target, contract) if contract.demands else target]
 
 
-def _called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
+def as_called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
     """How it is called, by its declaration and `--call`."""
     text = source_text(source, file, asked)
     declared = text.declared(symbol, asked)
@@ -357,56 +355,6 @@ def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked)
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PtxFunction(Target):
-    """A kernel whose PTX is executed on the CPU; `sizes`: of its parameters, in bytes."""
-
-    device: PtxDevice
-    kernel: LoadedFunction
-    prototype: Prototype
-    sizes: tuple[int, ...]
-    takes_gradient: bool = False
-
-    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        fmt = get_format(dtype)
-        memory = {"x": self.device.alloc(x_bits.nbytes), "y": self.device.alloc(x_bits.nbytes)}
-        self.device.copy_in(memory["x"], x_bits)
-        if self.takes_gradient:
-            memory["dy"] = self.device.alloc(x_bits.nbytes)
-            self.device.copy_in(memory["dy"], incoming.bits(fmt, x_bits.size))
-        for each in self.prototype.parameters:
-            if zeros := ZEROS.fullmatch(each.value):
-                memory[each.name] = self.device.alloc(int(zeros[1]))
-                self.device.copy_in(memory[each.name], np.zeros(int(zeros[1]), np.uint8))
-        return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)
-
-    def _launch(self, memory: dict[str, Any], x_bits: np.ndarray) -> None:
-        if not x_bits.size:
-            return
-        if self.prototype.in_place:
-            self.device.copy_in(memory["y"], x_bits)
-        elif self.prototype.is_added_to:
-            self.device.copy_in(memory["y"], np.zeros_like(x_bits))
-        given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
-        grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
-        words = [
-            given[each.name] if each.name in given else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
-            for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
-        ]
-        self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
-
-    def call(self, loaded: DeviceCall) -> None:
-        try:
-            loaded.run()
-            self.device.synchronize()
-        except self.device.driver.Error as error:
-            raise TargetFailure(f"{self.name}: {error}", kind_of(str(error)) or "ptx") from error
-
-    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
-        """What the kernel has not written is NaN."""
-        return self.device.copy_out(loaded.memory["y"], output_like(loaded.x_bits))
-
-
 def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) -> Target:
     """The kernel on the device `ptx`.
 
@@ -442,26 +390,6 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
         note=called.shown.note,
         version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
     )
-
-
-def ptx_target(
-    name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction
-) -> PtxFunction:
-    """A kernel as a target; UsageError where its parameters are others than said, or have values that are not known."""
-    sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
-    if len(sizes) != len(prototype.parameters):
-        raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
-    for each, size in zip(prototype.parameters, sizes, strict=True):
-        if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
-            packed(prototype, each, size, 256, 4)
-    launch_of(prototype, 256, 4)
-    if reason := kernel.handle.why_not_determined():
-        more = " (--approximations lowest, nearest, highest)"
-        raise MissingMeasurement(f"{name}: {reason}{more}")
-    return PtxFunction(
-        name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
-        device=device, kernel=kernel, prototype=prototype, sizes=sizes,
-    )  # fmt: skip
 
 
 def _written(text: str) -> Path:
