@@ -159,7 +159,7 @@ def claimed_by(symbol: str) -> tuple[str | None, str | None]:
         return stem, _DTYPE_OF[mark]
     words = [each for word in words_of(symbol) for each in _parts(word)]
     start = words.index("v:") + 1 if "v:" in words else 0  # xnn_f32_vtanh_ukernel__avx2_expm1minus: how is behind
-    functions, libm = _functions_in(words[start : start + 1] if start else words)
+    functions, libm = _functions_in(words[start : start + 1] if start else words, symbol.lower())
     dtypes = {_DTYPE_OF[run] for run, places in _runs(words) if _is_mark(run, places.stop == len(words))}
     if "bfloat16" in dtypes:
         dtypes.discard("float16")  # in b-float16
@@ -189,11 +189,11 @@ def _is_mark(run: str, is_last: bool) -> bool:
     return run in _DTYPE_OF and (is_last or run[-1].isdigit())
 
 
-def _functions_in(words: list[str]) -> tuple[set[str], bool]:
+def _functions_in(words: list[str], symbol: str) -> tuple[set[str], bool]:
     """The functions whose names are runs of the words, the longest first; whether one ends in the f of libm."""
     found, taken, libm = set(), set[int](), False
     for run, places in sorted(_runs(words), key=lambda each: -len(each[0])):
-        ends_in_f = run not in _FUNCTION_OF and run[-1:] == "f" and run[:-1] in _FUNCTION_OF
+        ends_in_f = run not in _FUNCTION_OF and run[:-1] in _FUNCTION_OF and run.endswith("f") and run in symbol
         name = _FUNCTION_OF.get(run[:-1] if ends_in_f else run) or ("_".join(words[i] for i in places))
         if (name in FUNCTIONS or run in _FUNCTION_OF or ends_in_f) and not taken & set(places):
             found.add(name)

@@ -59,6 +59,7 @@ SYMBOLS = {
     ("gelu_half", ""): ("gelu", "float16"),
     ("my_gelu_f32", ""): ("gelu", "float32"),
     ("convert_f32_f16", ""): (None, None),
+    ("gelu_f", ""): ("gelu", None),
     ("gelu_exp", ""): ("exp and gelu", None),
     ("act_fn", ""): (None, None),
     ("sqrt", ""): (None, None),

@@ -70,7 +70,7 @@ def cuda(tmp_path_factory):
     requiring.program("c++", "g++", "clang++")
     file = tmp_path_factory.mktemp("cuda") / "all.cu"
     file.write_text("".join(f"\nnamespace gv_{i} {{ {case['code']} }}\n" for i, case in enumerate(REAL["cuda"])))
-    return source_text(file, str(file), Asked()).text
+    return source_text(file, str(file), "all", Asked()).text
 
 
 @of("cuda")

@@ -272,7 +272,7 @@ __global__ void gelu_f32(const float *x, float *y, size_t n)
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 0.5f * x[i] * (1.0f + erff(0.70710678f * x[i]));
 }
-__global__ void gelu_f16(const __half *x, __half *y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void gelu_f16(const __half *x, __half *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }
 void launched_bf16(const __nv_bfloat16 *x, __nv_bfloat16 *y, size_t n) {}
 """
 
@@ -315,7 +315,7 @@ def test_cuda_runs(cuda):
     ],
 )
 def test_cuda_that_does_not_compile(cuda, typed, message):
-    cuda.with_name("broken.cu").write_text("__global__ void gelu_f32(absent x) {}")
+    cuda.with_name("broken.cu").write_text("__global__ void gelu_f32(float *x, int n) { absent(x, n); }")
     with pytest.raises(UsageError, match=message):
         targets.select([str(cuda.with_name(typed.partition(":")[0])) + ":" + typed.partition(":")[2]])
 
@@ -325,7 +325,7 @@ def test_cuda_that_does_not_compile(cuda, typed, message):
     [
         ("absent.cu:gelu_f32", "^no such file"),
         ("kernel.cu", "names no kernel"),
-        ("kernel.cu:gelu", "nothing says which dtype"),
+        ("kernel.cu:gelu", "no function 'gelu' in .*kernel.cu .it has gelu_f32, gelu_f16, launched_bf16"),
         ("kernel.cu:gelu_f32:scalar", "'scalar' .accepted: kernel, host"),
     ],
 )

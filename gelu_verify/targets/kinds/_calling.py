@@ -8,7 +8,7 @@ import re
 from ...errors import UsageError
 from ...formats import get_format
 from ._compiler import Compiler
-from ._parameters import VECTORS
+from ._parameters import VECTORS, is_data
 from ._prototype import ZEROS, Prototype
 
 CALL = "gelu_verify_call"
@@ -79,7 +79,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
 
 
 def _call(prototype: Prototype, element: str, itemsize: int) -> str:
-    """The call, as a number: 0 where the function returns nothing, or true."""
+    """The call, as a number: 0 where the function returns nothing, true, a pointer or a value of a format."""
     values = {
         "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
         "y": f"({prototype.output.type})gv_y",
@@ -90,16 +90,22 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         values["dy"] = f"({gradient.type})gv_dy" if prototype.is_array else f"((const {element} *)gv_dy)[gv_i]"
     if not prototype.is_array:
         values["x"] = "gv_v" if prototype.data.base in VECTORS else f"((const {element} *)gv_x)[gv_i]"
+    names = {name: f"((const {element} *)gv_{name})" for name in ("x", "dy")}
+    names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [
         f"({each.type})gv_zeros{i}"
         if ZEROS.fullmatch(each.value)
-        else values.get(each.name) or prototype.argument(each, itemsize, "gv_n")
+        else values.get(each.name) or prototype.argument(each, itemsize, names)
         for i, each in enumerate(prototype.parameters)
     ]
     call = f"gv_f({', '.join(arguments)})"
     if not prototype.is_array:
         return call
-    return {"void": f"({call}, 0)", "bool": f"!{call}", "_Bool": f"!{call}"}.get(prototype.result, call)
+    if prototype.result in ("bool", "_Bool"):
+        return f"!{call}"
+    return (
+        f"({call}, 0)" if prototype.result == "void" or "*" in prototype.result or is_data(prototype.result) else call
+    )
 
 
 def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:

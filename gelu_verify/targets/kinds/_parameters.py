@@ -70,6 +70,11 @@ class CParameter:
         return known or (claimed_by(self.base.removesuffix("_t").lower())[1] if self.base != self.element else None)
 
 
+def is_data(text: str) -> bool:
+    """Whether that is a type of a format, or a vector of one."""
+    return plain_type(text) in _DTYPES or plain_type(text) in VECTORS
+
+
 def plain_type(text: str) -> str:
     """A type without pointers and qualifiers."""
     return " ".join(_QUALIFIERS.sub(" ", text.replace("*", " ").replace("&", " ")).split())
@@ -99,7 +104,7 @@ class Declared:
     def shown(self) -> str:
         """The declaration in one line."""
         given = ", ".join(f"{each.type} {each.name}".strip().replace("* ", "*") for each in self.parameters)
-        return f"{self.result} {self.symbol}({given})"
+        return f"{self.result} {self.symbol}({given})".replace("* ", "*")
 
     def of_an_object(self, owner: str, method: str = "") -> Declared:
         """A function that makes an object of a class and calls it, or its method."""
@@ -108,4 +113,5 @@ class Declared:
         called = f"{owner}{{}}{f'.{method}' * bool(method)}({', '.join(names)})"
         space = "__device__ " * (self.space == "device")
         before = f"static {space}{self.result} {CALLABLE}({given}) {{ return {called}; }}\n"
-        return replace(self, symbol=owner, before=before, callee=CALLABLE)
+        named = f"{owner}::{method}" if method else owner
+        return replace(self, symbol=named, before=before, callee=CALLABLE)

@@ -10,7 +10,7 @@ follow what else is agreed between the function and who calls it: `Contract`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -33,9 +33,12 @@ _PROTOTYPE = re.compile(
     r"\((?P<parameters>.*)\)(?P<also>[^()]*)",
     re.DOTALL,
 )
-_PARAMETER = re.compile(r"(?:(?P<type>.*[\s*&]))?(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL)
+_PARAMETER = re.compile(
+    r"(?:(?P<type>[\w\s:<>,*&]*[\s*&]))?(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL
+)
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
-_IN_VALUES = re.compile(r"\b(n|bytes)\b")
+_IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
+_SIZES = re.compile(r"\b(?:n|bytes)\b")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
@@ -119,7 +122,7 @@ class Prototype:
         if self.output.is_const:
             return f"has no output, because {self.output.name} is const ({ROLES})"
         values = (self.launch, *(each.value for each in self.parameters))
-        sized = {"n", "bytes"} & names or any(_IN_VALUES.search(value) for value in values)
+        sized = {"n", "bytes"} & names or any(_SIZES.search(value) for value in values)
         return "" if sized else f"says nowhere how many values there are ({ROLES})"
 
     def named(self, name: str) -> CParameter | None:
@@ -186,9 +189,10 @@ class Prototype:
         """The declaration of a pointer to such a function; its type without a name."""
         return f"{self.result} (*{name})({', '.join(each.type for each in self.parameters)})"
 
-    def argument(self, parameter: CParameter, itemsize: int, n: str) -> str:
-        """The value that was said of a parameter, in which n and bytes may occur, in C."""
-        return _IN_VALUES.sub(lambda each: f"({n})" if each[1] == "n" else f"({n} * {itemsize})", parameter.value)
+    def argument(self, parameter: CParameter, itemsize: int, names: Mapping[str, str]) -> str:
+        """The value that was said of a parameter, in C; `names`: what x, y, dy and n in it are there."""
+        known = {**names, "bytes": f"({names['n']} * {itemsize})"}
+        return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
 
 
 def _contract(also: str) -> Contract | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ...errors import UsageError
 from ..parameter_names import role_of, roles_of, words_of
-from ._parameters import VECTORS, CParameter, Declared
+from ._parameters import VECTORS, CParameter, Declared, is_data
 from ._prototype import ADDED_TO, GIVEN, Prototype
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
@@ -38,8 +38,12 @@ class _Open:
 
 def prototype_of(declared: Declared, file: str) -> Prototype:
     """How it is called; UsageError with the `--call` to be given where the declaration does not say."""
-    pointers = [i for i, each in enumerate(declared.parameters) if each.pointers == 1 and _is_data(each)]
-    is_array = bool(pointers) and declared.space != "device"
+    parameters = list(enumerate(declared.parameters))
+    pointers = [i for i, each in parameters if each.pointers == 1 and _is_data(each)]
+    pointers = pointers or [i for i, each in parameters if each.pointers == 1 and each.element == "void"]
+    numbers = [i for i, each in parameters if not each.pointers and _is_data(each)]
+    of_a_value = is_data(declared.result) and numbers and not any(declared.parameters[i].is_const for i in pointers)
+    is_array = bool(pointers) and declared.space != "device" and not of_a_value
     shown = f"{declared.symbol!r} in {file} is declared {declared.shown}"
     found = _Open({}, [], [])
     orders = [found]
@@ -56,7 +60,7 @@ def prototype_of(declared: Declared, file: str) -> Prototype:
         usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
         lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
         either = ", or ".join(f"--call {line!r}" for line in lines) or "a --call, in which n or bytes occurs"
-        raise UsageError(f"{shown}: {'; '.join(found.why)}: give {either}")
+        raise UsageError(f"{shown}: {'; '.join(dict.fromkeys(found.why))}: give {either}")
     made = _made(declared, orders[0], launch)
     if wrong := made.wrong():
         raise UsageError(f"{shown}, which {wrong}")
@@ -135,6 +139,15 @@ def _count(declared: Declared, found: _Open) -> None:
         if declared.space == "global":
             found.launch, found.also = "n / 256, 256", "; multiple_of=256"
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
+    vectors = next(
+        (p.base for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.base in VECTORS), ""
+    )
+    if vectors and counts:
+        lanes, name = VECTORS[vectors][1], parameters[counts[0]].name
+        found.ask(f"{_named(parameters[counts[0]])} may count values or vectors of {lanes}")
+        found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
+        found.also = f"; multiple_of={lanes}"
+        found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
     if declared.space == "global" and declared.body and counts:
         name = parameters[counts[0]].name
         if not re.search(rf"\b{re.escape(name)}\b", declared.body):
@@ -191,7 +204,7 @@ def _others(declared: Declared, found: _Open) -> None:
         if i in found.names:
             continue
         name = each.name if each.name and each.name not in GIVEN else f"p{i + 1}"
-        value = each.value or ("0" if each.base in _STREAMS else _example(each))
+        value = each.value or ("0" if each.base in _STREAMS else _example(each, is_data(declared.result)))
         if not _is_known(each, declared):
             missing.append(_named(each))
         elif not each.value and each.base not in _STREAMS:
@@ -212,12 +225,12 @@ def _is_unused(name: str, body: str) -> bool:
     return bool(body) and not (name and re.search(rf"\b{re.escape(name)}\b", uses))
 
 
-def _example(parameter: CParameter) -> str:
+def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     """A value that a parameter may have."""
     if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
         return f"(const {parameter.element}[]){{n}}"
     if parameter.pointers:
-        return "NULL"
+        return "zeros(8)" if of_a_value and _is_data(parameter) and not parameter.is_const else "NULL"
     if parameter.canonical.startswith("enum "):
         return f"({parameter.base})0"
     if parameter.element in ("bool", "_Bool"):
@@ -247,7 +260,7 @@ def _made(declared: Declared, found: _Open, launch: str) -> Prototype:
     shown = ", ".join(f"{_spelled(each)}{f'={each.value}' * bool(each.value)}" for each in named)
     grid = f"<<<{launch}>>>" if launch else ""
     return Prototype(
-        f"{declared.result} {declared.symbol}{grid}({shown})",
+        f"{declared.result} {declared.symbol}{grid}({shown})".replace("* ", "*"),
         declared.result,
         tuple(named),
         launch=launch,

@@ -56,7 +56,7 @@ def missing_of(message: str) -> str:
 def with_empty(folder: Path, preprocess: Callable[[], str], headers: tuple[str, ...] = ()) -> str:
     """What `preprocess` gives, which searches `folder`, where every header that it does not find is made empty."""
     for header in headers:
-        _write(folder, header, "")
+        write_header(folder, header, "")
     for _ in range(_MOST):
         try:
             return preprocess()
@@ -64,7 +64,7 @@ def with_empty(folder: Path, preprocess: Callable[[], str], headers: tuple[str, 
             header = missing_of(str(error))
             if not header or (folder / header).exists():
                 raise
-            _write(folder, header, "")
+            write_header(folder, header, "")
     raise UsageError(f"more than {_MOST} headers are missing")
 
 
@@ -81,7 +81,8 @@ def opaque(header: str) -> str:
     return _OPAQUE.format(name=library.upper(), declared="\n".join(lines))
 
 
-def _write(folder: Path, header: str, text: str) -> None:
+def write_header(folder: Path, header: str, text: str) -> None:
+    """Put a header there; UsageError where its name leads elsewhere."""
     place = folder / header
     if not place.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"no such header: {header}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ...errors import UsageError
 from ..names import claimed_by
@@ -17,15 +19,34 @@ from .base import Asked
 _NAMED = 8  # functions that a message lists at most
 
 
+NAMED = "gelu_verify_named"
+
+
+def included(source: Path, symbol: str) -> str:
+    """A file to be preprocessed: the user's, and the name in a last line, which may be that of a macro."""
+    return f'#include "{source}"\n{NAMED} {symbol}\n'
+
+
 @dataclass(frozen=True)
 class SourceText:
-    """A source file as its compiler's preprocessor has it; `types`: what a template is made for, by dtype."""
+    """A source file as its compiler's preprocessor has it; `types`: what a template is made for, by dtype; `names`:
+    what stands for a name that is a macro's."""
 
     file: str
     text: str
     flags: Sequence[str]
     cpp: bool
     types: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, file: str, text: str, flags: Sequence[str], cpp: bool, types: Mapping[str, str], symbol: str
+    ) -> SourceText:
+        """Of what a preprocessor makes of `included`: a name that a macro stands for is what that says."""
+        text, _, name = text.rpartition(NAMED)
+        name = " ".join(name.split())
+        return cls(file, text, flags, cpp, types, {symbol: name} if re.fullmatch(r"[\w:]+", name) else {})
 
     def declared(self, symbol: str, asked: Asked) -> Declared | None:
         """The declaration of the function that is meant; None where there is none of that name.
@@ -34,7 +55,7 @@ class SourceText:
         """
         if "<" in symbol:
             return self._instance(symbol)
-        found = self._parsed().functions(symbol)
+        found = self._parsed().functions(self.names.get(symbol, symbol))
         if len(found) > 1:
             found = [self._chosen(found, symbol, asked)]
         if not found or not found[0].template:
@@ -60,8 +81,12 @@ class SourceText:
         called = f"{symbol}{{}}({first}{{}})"  # of several operators the one of one value
         for probe in (f"&{symbol}", called):
             found = self._parsed(f"\nauto {PROBE} = {probe};\n").probed()
+            if found and probe == called:
+                return found.of_an_object(symbol)
+            if found and found.before:  # a method, of an object
+                return found.of_an_object(*symbol.rsplit("::", 1))
             if found:
-                return found.of_an_object(symbol) if probe == called else replace(found, symbol=symbol, callee=symbol)
+                return replace(found, symbol=symbol, callee=symbol)
         return None
 
     def _chosen(self, found: Sequence[Declared], symbol: str, asked: Asked) -> Declared:

@@ -22,7 +22,7 @@ from ._names import includable
 from ._parameters import Declared
 from ._prototype import Prototype
 from ._roles import BITS, prototype_of
-from ._symbols import SourceText
+from ._symbols import SourceText, included
 from .base import Asked, Kind, existing, of_a_file
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
@@ -100,8 +100,8 @@ class _Language:
     def declared(self, source: Path, file: str, symbol: str, asked: Asked) -> Declared:
         """How the function is declared; UsageError where there is none, or several, or a type is open."""
         flags = words_of(DEFAULT_FLAGS if asked.cflags is None else asked.cflags)
-        text = self.compiler.preprocessed(self._file(source), f'#include "{source}"\n', file, flags)
-        read = SourceText(file, text, flags, self.cpp, TYPES)
+        text = self.compiler.preprocessed(self._file(source), included(source, symbol), file, flags)
+        read = SourceText.of(file, text, flags, self.cpp, TYPES, symbol)
         if found := read.declared(symbol, asked):
             return found
         # raises what is wrong with the source

@@ -10,7 +10,6 @@ import hashlib
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,8 +35,8 @@ from ._parameters import CUDA_TYPES, VECTORS, CParameter
 from ._prototype import ZEROS, Prototype
 from ._ptx_function import ptx_target
 from ._roles import LAUNCH, prototype_of
-from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty
-from ._symbols import SourceText
+from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty, write_header
+from ._symbols import SourceText, included
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 if TYPE_CHECKING:
@@ -174,10 +173,11 @@ class _Called:
         """The launch, or the call on the host."""
         itemsize = get_format(self.dtype).width // 8
         output = "y" if self.prototype.in_place else ""
+        known = {"n": "n", "bytes": f"n * {itemsize}"}
         arguments = [
             f"({each.type})gelu_verify_zeros{i}()" if ZEROS.fullmatch(each.value)
             else f"({each.type}){output or each.name}" if each.name in ("x", "y", "dy")
-            else {"n": "n", "bytes": f"n * {itemsize}"}.get(each.name) or self.prototype.argument(each, itemsize, "n")
+            else known.get(each.name) or self.prototype.argument(each, itemsize, {"n": "n"})
             for i, each in enumerate(self.prototype.parameters)
         ]  # fmt: skip
         launch = f"<<<{self.prototype.launch}>>>" if self.prototype.launch else ""
@@ -225,15 +225,23 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
     if asked.approximations and asked.device != "ptx":
         raise UsageError("--approximations is for --device ptx")
+    if asked.device == "ptx" and convention == "host":
+        raise _no_kernel(name, source)
     called = as_called(name, source, file, symbol, convention, asked)
     target = (_on_ptx if asked.device == "ptx" else _on_device)(name, file, symbol, called, asked)
     contract = called.shown.contract
     return [Contracted.of(target, contract) if contract.demands else target]
 
 
+def _no_kernel(name: str, source: Path) -> UsageError:
+    return UsageError(
+        f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
+    )
+
+
 def as_called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
     """How it is called, by its declaration and `--call`."""
-    text = source_text(source, file, asked)
+    text = source_text(source, file, symbol, asked)
     declared = text.declared(symbol, asked)
     if declared is None:
         raise text.no_function(symbol)
@@ -264,7 +272,7 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
     return _Called(source, said, prototype, KERNEL, declared.before + around, dtype)
 
 
-def source_text(source: Path, file: str, asked: Asked) -> SourceText:
+def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceText:
     """The file as a C++ compiler's preprocessor has it, with what CUDA declares."""
     compiler = Compiler.found("C++", "CXX", "c++", "g++", "clang++")
     flags = list(_flags_of_declarations(words_of(asked.cflags or "")))
@@ -284,9 +292,9 @@ def source_text(source: Path, file: str, asked: Asked) -> SourceText:
         words += [each.replace("--std", "-std") for each in standard] or ["-std=c++17"]
         name = f"around_{source.stem}.cpp"
         text = with_empty(
-            Path(folder), partial(compiler.preprocessed, name, f'#include "{source}"\n', file, words), CUDA_HEADERS
+            Path(folder), partial(compiler.preprocessed, name, included(source, symbol), file, words), CUDA_HEADERS
         )
-    return SourceText(file, text, ["-std=c++17"], True, CUDA_TYPES)
+    return SourceText.of(file, text, ["-std=c++17"], True, CUDA_TYPES, symbol)
 
 
 def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
@@ -337,15 +345,11 @@ def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked)
     MissingMeasurement : there is none, or no compiler
     """
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
-    flags = ["-shared", "-Xcompiler", "-fPIC"]
-    with _present_headers() as (folder, compile_with):
-        built = compile_with(
-            lambda: compiler.library(
-                f"around_{called.source.name}", called.text(_AROUND), file, asked.cflags, [*flags, f"-I{folder}"]
-            )
-        )
+    name_of_file, text, fixed = f"around_{called.source.name}", called.text(_AROUND), ["-shared", "-Xcompiler", "-fPIC"]
+    built = _with_stubs(lambda more: compiler.library(name_of_file, text, file, asked.cflags, [*fixed, *more]))
     if reason := why_no_device():
-        raise MissingMeasurement(f"{name} compiles, but {reason}")
+        instead = " (--device ptx executes its PTX on the CPU)" if called.prototype.launch else ""
+        raise MissingMeasurement(f"{name} compiles, but {reason}{instead}")
     library = Library.loaded(file, built.library, built)
     return CudaFunction(
         **_target_fields(name, symbol, called, asked),
@@ -363,19 +367,15 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
     MissingMeasurement : it has an instruction that is not supported, or whose bits PTX does not specify
     """
     if not called.prototype.launch:
-        raise UsageError(
-            f"{name}: --device ptx executes kernels, not functions of the host (accepted: {called.source.name}:kernel)"
-        )
+        raise _no_kernel(name, called.source)
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
     device = ptx_device(asked.approximations or "")
     text = called.text(_INSTANTIATING)
     try:
-        with _present_headers() as (folder, compile_with):
-            flags = [*words_of(asked.cflags or ""), f"-I{folder}", f"-I{called.source.parent}"]
-            around = _written(text)
-            module = compile_with(lambda: device.compile(around, flags))
-            binary = device.binary(around, flags)
+        around, flags = _written(text), words_of(asked.cflags or "")
+        binary = _with_stubs(lambda more: device.binary(around, [*flags, *more]))
+        module = device.loaded(binary)
         entry = exported(module.handle.kernels, called.callee)
         kernel = module.function(entry)
     except KeyError:
@@ -399,30 +399,24 @@ def _written(text: str) -> Path:
     return place
 
 
-@contextmanager
-def _present_headers() -> Iterator[tuple[Path, Callable[[Callable[[], T]], T]]]:
-    """A folder that is searched last, and what tries to compile until every header of a library is in it that is known
-    to be of no importance here."""
-    folder = cache_folder() / "absent"
-    folder.mkdir(exist_ok=True, mode=0o700)
-
-    def compile_with(make: Callable[[], T]) -> T:
-        while True:
-            try:
-                return make()
-            except UsageError as error:
-                header = missing_of(str(error))
-                text = opaque(header) if header else ""
-                if not text or (folder / header).exists():
-                    raise
-                (folder / header).parent.mkdir(parents=True, exist_ok=True)
-                (folder / header).write_text(text, encoding="utf-8")
-
-    yield folder, compile_with
+def _with_stubs(make: Callable[[list[str]], T]) -> T:
+    """What `make` makes with further flags, by which headers of libraries are found that are not here."""
+    folder, flags = cache_folder() / "absent", list[str]()
+    while True:
+        try:
+            return make(flags)
+        except UsageError as error:
+            header = missing_of(str(error))
+            text = opaque(header) if header else ""
+            if not text or (flags and (folder / header).exists()):
+                raise
+            write_header(folder, header, text)
+            flags = [f"-I{folder}"]
 
 
 def exported(names: Sequence[str], symbol: str) -> str:
     """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; KeyError."""
+    symbol = symbol.partition("<")[0]
     parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
     mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
     found = [each for each in names if each == symbol or mangled.fullmatch(each)]
