@@ -15,6 +15,8 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define CUDART_CB
+#define CUDART_VERSION 13000
+#define CUDA_VERSION 13000
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -13,6 +13,7 @@ from gelu_verify.targets.kinds import cuda_source
 from gelu_verify.targets.kinds._launch import launch_of, packed
 from gelu_verify.targets.kinds._parameters import CParameter
 from gelu_verify.targets.kinds._prototype import Prototype
+from gelu_verify.targets.kinds._stubs import is_of_a_library, missing_of, opaque, with_empty, write_header
 from gelu_verify.targets.kinds.base import Asked
 
 # Every function is relu of float32, but for those of another name.
@@ -147,6 +148,30 @@ def test_numbers_of_a_launch_without_a_compiler():
         packed(made, CParameter("int", "p", "sizeof(int)"), 4, 300, 4)
     with pytest.raises(UsageError, match="has no threads for 300 values"):
         launch_of(Prototype("", "void", (), launch="n / 512, 512"), 300, 4)
+
+
+def test_headers_that_are_not_here(tmp_path):
+    missing = "k.cu:1:10: fatal error: nccl/nccl.h: No such file or directory"
+    assert missing_of(missing) == "nccl/nccl.h"
+    assert is_of_a_library("nccl/nccl.h")
+    assert not is_of_a_library("mine.h")
+    text = opaque("ncclComm_t c; if (ncclCommInitAll(&c) != ncclSuccess) cublasHandle_t h; mine_cublas();")
+    assert "using ncclComm_t = gelu_verify_absent;" in text
+    assert "int ncclCommInitAll(T &&...)" in text
+    assert "static const int ncclSuccess = " in text
+    assert "mine" not in text
+    tried = []
+
+    def preprocess():
+        tried.append(sorted(path.name for path in tmp_path.rglob("*.h")))
+        if len(tried) < 3:
+            raise UsageError(f"k.cu does not compile: fatal error: '{'ab'[len(tried) - 1]}.h' file not found")
+        return "text"
+
+    assert with_empty(tmp_path, preprocess) == "text"
+    assert tried == [[], ["a.h"], ["a.h", "b.h"]]
+    with pytest.raises(UsageError, match="no such header"):
+        write_header(tmp_path, "../out.h", "")
 
 
 @pytest.mark.parametrize("symbol", nightly(*CALLED))

@@ -83,7 +83,7 @@ def test_most_need_nothing_and_nearly_all_others_one_line():
     assert len(every) >= 60
     assert len({case["project"] for case in every}) >= 26
     assert sum("call" in case for case in every) > len(every) / 2
-    assert sum("refused" in case for case in every) <= 4
+    assert sum("refused" in case for case in every) <= 5
 
 
 # ---- random declarations ------------------------------------------------------------------------

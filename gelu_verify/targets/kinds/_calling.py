@@ -54,7 +54,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     A gradient takes dy behind them.
     """
     base, itemsize = prototype.data.base, get_format(dtype).width // 8
-    element, lanes, target = VECTORS.get(base, (base, 0, ""))
+    element, lanes, target = VECTORS.get(prototype.data.vector, (base, 0, ""))
     element = f"uint{8 * itemsize}_t" if element == "void" else element
     zeros = [(i, found[1]) for i, each in enumerate(prototype.parameters) if (found := ZEROS.fullmatch(each.value))]
     call = _call(prototype, element, itemsize)
@@ -89,7 +89,7 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     if gradient := prototype.named("dy"):
         values["dy"] = f"({gradient.type})gv_dy" if prototype.is_array else f"((const {element} *)gv_dy)[gv_i]"
     if not prototype.is_array:
-        values["x"] = "gv_v" if prototype.data.base in VECTORS else f"((const {element} *)gv_x)[gv_i]"
+        values["x"] = "gv_v" if prototype.data.vector else f"((const {element} *)gv_x)[gv_i]"
     names = {name: f"((const {element} *)gv_{name})" for name in ("x", "dy")}
     names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [

@@ -112,21 +112,27 @@ class Compiler:
                 os.replace(source, record)  # whole or not at all
         return built
 
-    def preprocessed(self, file_name: str, text: str, shown: str, flags: Sequence[str]) -> str:
-        """What the compiler's preprocessor makes of `text`, which includes the user's file; UsageError as `library`."""
+    def preprocessed(
+        self, file_name: str, text: str, shown: str, flags: Sequence[str], every: Sequence[str] = ()
+    ) -> str:
+        """What the compiler's preprocessor makes of `text`, which includes the user's file; UsageError as `library`.
+
+        `every`: the command that shows all errors, where that is not one of this compiler.
+        """
         with tempfile.TemporaryDirectory(dir=_builds()) as scratch:
             source = Path(scratch) / file_name
             source.write_text(text, encoding="utf-8")
-            return self._run(shown, [*self.command, "-E", *flags, str(source)], flags)
+            command = [*self.command, "-E", *flags, str(source)]
+            return self._run(shown, command, every or self._shows_all(shown, flags))
 
     def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
         """Compile `source` to `made`; the shared libraries that the linker read, which the loader will find."""
         command = [*self.command, *before, str(source), *after]
-        linked = self._linked(self._run(shown, [*command, "-o", str(made)], after))
+        linked = self._linked(self._run(shown, [*command, "-o", str(made)], self._shows_all(shown, after)))
         if folders := dict.fromkeys(str(path.parent) for path in linked if not self._finds(path)):
             searched = ["--disable-new-dtags", *(word for folder in folders for word in ("-rpath", folder))]
             command += [part for word in searched for part in ("-Xlinker", word)]  # before LD_LIBRARY_PATH
-            self._run(shown, [*command, "-o", str(made)], after)
+            self._run(shown, [*command, "-o", str(made)], self._shows_all(shown, after))
         return linked
 
     def _linked(self, trace: str) -> list[Path]:
@@ -155,11 +161,11 @@ class Compiler:
         only = ["-ptx"] if "nvcc" in self.command[0] else ["-shared", "-fPIC"]
         return [*self.command, *only, *language, shown, *(["-x", "none"] * is_header), *after, "-o", os.devnull]
 
-    def _run(self, shown: str, command: list[str], after: Sequence[str] = ()) -> str:
+    def _run(self, shown: str, command: list[str], every: Sequence[str]) -> str:
         plain = {**os.environ, "LC_ALL": "C"}  # errors are looked for by English words
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=plain)
         if done.returncode:
-            raise UsageError(_why(shown, done.stderr or done.stdout, self._shows_all(shown, after)))
+            raise UsageError(_why(shown, done.stderr or done.stdout, every))
         return done.stdout
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingMeasurement, UsageError
-from ._parameters import CParameter, Declared
+from ._parameters import VECTORS, CParameter, Declared
 
 if TYPE_CHECKING:
     pass
@@ -28,6 +28,10 @@ _ENUM = 106  # CXType_Enum
 _ARRAYS = (112, 114, 115, 116)  # CXType_ConstantArray and the like; the bindings have no name for some other types
 _CLASSES = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 _BODY_OR_END = re.compile(rb"[{;]")
+_VECTOR = re.compile(
+    r"(?:const )?__attribute__\(\(__vector_size__\((?P<lanes>\d+) \* sizeof\(\w+\)\)\)\) (?P<element>\w+)(?: const)?"
+)
+_VECTOR_NAMES = {VECTORS[name][:2]: name for name in reversed(VECTORS)}  # the first of those that are alike
 _LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}]')
 
 
@@ -85,8 +89,20 @@ class ParsedSource:
             if cursor.spelling == PROBE:
                 for each in cursor.walk_preorder():
                     if _kind(each) == "DECL_REF_EXPR" and each.referenced is not None:
-                        return self._declared(each.referenced.spelling, each.referenced)
+                        return self._declared(each.referenced.spelling, each.referenced, of_template=True)
         return None
+
+    def scopes_of(self, name: str) -> list[str]:
+        """The namespaces in which there is something of that name: "my::ns::"."""
+        return [f"{scope}::" for scope in self._scopes_of(self.unit.cursor, name) if scope]
+
+    def _scopes_of(self, scope: Any, name: str, prefix: str = "") -> Iterator[str]:
+        for cursor in scope.get_children():
+            if cursor.spelling == name and prefix:
+                yield prefix
+            if _kind(cursor) == "NAMESPACE" and not cursor.location.is_in_system_header:
+                inner = "" if not cursor.spelling or cursor.is_anonymous() else cursor.spelling
+                yield from self._scopes_of(cursor, name, "::".join(filter(None, (prefix, inner))))
 
     def _named(self, plain: str) -> Iterator[tuple[str, Any]]:
         last = plain.rpartition("::")[2]
@@ -108,7 +124,7 @@ class ParsedSource:
             elif kind == "NAMESPACE":
                 inner = "" if not name or cursor.is_anonymous() else f"{name}::"
                 yield from self._all(cursor, prefix + inner, last)
-            elif kind in _CLASSES and last:
+            elif kind in _CLASSES and last and (kind == "CLASS_TEMPLATE" or "<" not in cursor.displayname):
                 for member in cursor.get_children():
                     if _kind(member) != "CXX_METHOD":
                         continue
@@ -117,15 +133,18 @@ class ParsedSource:
                     elif member.spelling == last and kind != "CLASS_TEMPLATE":
                         yield f"{prefix}{name}::{last}", member
 
-    def _declared(self, name: str, cursor: Any) -> Declared:
+    def _declared(self, name: str, cursor: Any, of_template: bool = False) -> Declared:
         of_class = cursor.semantic_parent if _kind(cursor) == "CXX_METHOD" else None
         template = cursor if _kind(cursor) == "FUNCTION_TEMPLATE" else of_class
         arguments = [each for each in cursor.get_children() if _kind(each) == "PARM_DECL"]
         parameters = tuple(map(self._parameter, list(cursor.get_arguments()) or arguments))
+        result = cursor.result_type
+        if of_template:  # whose own names for its types are known in it alone
+            parameters, result = tuple(replace(p, type=p.canonical) for p in parameters), result.get_canonical()
         space = {each.spelling for each in cursor.get_children() if _kind(each) == "ANNOTATE_ATTR"}
         made = Declared(
             symbol=name,
-            result=cursor.result_type.spelling,
+            result=result.spelling,
             parameters=parameters,
             restricted=any("restrict" in each.type for each in parameters),
             template=_open(template) if template is not None and "TEMPLATE" in _kind(template) else (),
@@ -147,8 +166,8 @@ class ParsedSource:
         star = " *" if typed._kind_id in _ARRAYS else ""  # float x[]
         typed = typed.element_type if star else typed
         canonical = typed.get_canonical().spelling
-        if "__attribute__" in canonical:  # a vector: its name says more
-            canonical = typed.spelling
+        if found := _VECTOR.fullmatch(canonical):
+            canonical = _VECTOR_NAMES.get((found["element"], int(found["lanes"])), typed.spelling)
         if typed.get_canonical()._kind_id == _ENUM:
             canonical = f"enum {typed.spelling}"
         return CParameter(typed.spelling + star, cursor.spelling, default, canonical + star)

@@ -53,6 +53,11 @@ class CParameter:
         return plain_type(self.canonical or self.type)
 
     @property
+    def vector(self) -> str:
+        """The vector of `VECTORS` that its values, or what it points to, are; empty for others."""
+        return next((each for each in (self.base, self.element) if each in VECTORS), "")
+
+    @property
     def pointers(self) -> int:
         """How many of its asterisks it has."""
         return (self.canonical or self.type).count("*")
@@ -65,8 +70,7 @@ class CParameter:
     @property
     def dtype(self) -> str | None:
         """What it is an array, a value or a vector of, as far as its type says so."""
-        base = self.base if self.base in VECTORS else self.element
-        known = _DTYPES.get(VECTORS[base][0] if base in VECTORS else base) or _DTYPES.get(self.base)
+        known = _DTYPES.get(VECTORS[self.vector][0] if self.vector else self.element) or _DTYPES.get(self.base)
         return known or (claimed_by(self.base.removesuffix("_t").lower())[1] if self.base != self.element else None)
 
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from ...errors import UsageError
 from ..contract import NOTHING, Contract
 from ..names import claimed_by
-from ._parameters import VECTORS, CParameter, Declared, plain_type
+from ._parameters import CParameter, Declared, plain_type
 from .base import Asked, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
@@ -112,7 +112,7 @@ class Prototype:
         gradient = self.named("dy")
         fits = plain_type(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
         if gradient:
-            fits = fits and gradient.base == self.data.base and self.data.base not in VECTORS
+            fits = fits and gradient.base == self.data.base and not self.data.vector
         return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
 
     def _wrong_arrays(self, names: set[str]) -> str:

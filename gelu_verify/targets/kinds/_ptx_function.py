@@ -66,7 +66,11 @@ class PtxFunction(Target):
             loaded.run()
             self.device.synchronize()
         except self.device.driver.Error as error:
-            raise TargetFailure(f"{self.name}: {error}", kind_of(str(error)) or "ptx") from error
+            outside, line = "out of bounds" in str(error), self.prototype.text
+            hint = f" (if a thread takes several values, --call {line + '; multiple_of=8'!r} says so)"
+            is_free = not self.prototype.contract.demands and self.prototype.launch
+            message = f"{self.name}: {error}{hint if outside and is_free else ''}"
+            raise TargetFailure(message, kind_of(str(error)) or "ptx") from error
 
     def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
         """What the kernel has not written is NaN."""

@@ -139,9 +139,7 @@ def _count(declared: Declared, found: _Open) -> None:
         if declared.space == "global":
             found.launch, found.also = "n / 256, 256", "; multiple_of=256"
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
-    vectors = next(
-        (p.base for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.base in VECTORS), ""
-    )
+    vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
     if vectors and counts:
         lanes, name = VECTORS[vectors][1], parameters[counts[0]].name
         found.ask(f"{_named(parameters[counts[0]])} may count values or vectors of {lanes}")
@@ -178,7 +176,7 @@ def _adds(name: str, body: str) -> bool:
 def _values(declared: Declared, found: _Open, shown: str) -> None:
     """Which of its numbers is x, and which dy."""
     parameters = declared.parameters
-    numbers = [i for i, each in enumerate(parameters) if not each.pointers and (_is_data(each) or each.base in VECTORS)]
+    numbers = [i for i, each in enumerate(parameters) if not each.pointers and _is_data(each)]
     if not numbers or declared.space == "global":
         what = "array" if declared.space == "global" else "array and no number"
         raise UsageError(f"{shown}: it takes no {what} of a format that is known here (float16 to float64)")

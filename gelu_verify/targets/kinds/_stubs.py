@@ -1,4 +1,4 @@
-"""Headers that are not here: empty where a declaration is read, and a few types of CUDA's libraries where it compiles.
+"""Headers that are not here: empty where a declaration is read; of CUDA's libraries what a source uses, to compile it.
 
 A source that calls cuBLAS elsewhere needs it to be linked, not to be tested: what is tested is compiled for itself.
 """
@@ -19,6 +19,9 @@ CUDA_HEADERS = (
     *("device_launch_parameters.h", "device_functions.h", "vector_types.h", "cooperative_groups.h", "mma.h"),
     *("cublas_v2.h", "cublasLt.h", "cudnn.h", "curand.h", "curand_kernel.h", "nccl.h", "nvtx3/nvToolsExt.h"),
 )
+_LIBRARY = re.compile(r"(?:cublas|cudnn|curand|cusparse|cusolver|nccl)", re.IGNORECASE)
+_USED = re.compile(rf"\b({_LIBRARY.pattern}\w+)\b\s*(\(?)", re.IGNORECASE)
+_TYPES = ("curandState", "ncclUniqueId")  # others end in _t
 _OPAQUE = """#pragma once
 #include <cuda_runtime.h>
 #ifndef GELU_VERIFY_ABSENT
@@ -27,24 +30,9 @@ struct gelu_verify_absent {{
     template <class... T> gelu_verify_absent(T &&...) {{}}
     operator int() const {{ return 0; }}
 }};
-#endif
-#ifndef GELU_VERIFY_{name}
-#define GELU_VERIFY_{name}
 {declared}
 #endif
 """
-_LIBRARIES = {  # header: types, constants, functions
-    "cublas": (
-        "Handle_t Status_t ComputeType_t Operation_t Math_t LtHandle_t LtMatmulDesc_t LtMatrixLayout_t "
-        "LtMatmulPreference_t",
-        "STATUS_SUCCESS COMPUTE_32F COMPUTE_32F_FAST_TF32 COMPUTE_16F OP_N OP_T TF32_TENSOR_OP_MATH DEFAULT_MATH",
-        "Create Destroy SetMathMode SetStream Sgemm GemmEx GemmStridedBatchedEx SgemmStridedBatched LtCreate LtDestroy "
-        "GetStatusString",
-    ),
-    "cudnn": ("Handle_t Status_t", "STATUS_SUCCESS", "Create Destroy GetErrorString"),
-    "curand": ("Generator_t State State_t Status_t", "STATUS_SUCCESS", "CreateGenerator"),
-    "nccl": ("Comm_t Result_t UniqueId", "Success", "GetErrorString"),
-}
 
 
 def missing_of(message: str) -> str:
@@ -68,17 +56,23 @@ def with_empty(folder: Path, preprocess: Callable[[], str], headers: tuple[str, 
     raise UsageError(f"more than {_MOST} headers are missing")
 
 
-def opaque(header: str) -> str:
-    """Types of a library that is not here, of which nothing is known; empty where it is none of those known here."""
-    library = next((name for name in _LIBRARIES if Path(header).name.lower().startswith(name)), "")
-    if not library:
-        return ""
-    types, constants, functions = _LIBRARIES[library]
-    upper = "nccl" if library == "nccl" else f"{library.upper()}_"
-    lines = [f"using {library}{each} = gelu_verify_absent;" for each in types.split()]
-    lines += [f"static const int {upper}{each} = 0;" for each in constants.split()]
-    lines += [f"template <class... T> int {library}{each}(T &&...) {{ return 0; }}" for each in functions.split()]
-    return _OPAQUE.format(name=library.upper(), declared="\n".join(lines))
+def opaque(text: str) -> str:
+    """A header in which everything of these libraries that a source uses is something of which nothing is known."""
+    used = {name: bool(call) for name, call in sorted(_USED.findall(text))}
+    lines = []
+    for value, (name, is_called) in enumerate(used.items()):
+        if name.endswith("_t") or name in _TYPES:
+            lines.append(f"using {name} = gelu_verify_absent;")
+        elif is_called:
+            lines.append(f"template <class... T> int {name}(T &&...) {{ return 0; }}")
+        else:
+            lines.append(f"static const int {name} = {value};")  # others than a switch has
+    return _OPAQUE.format(declared="\n".join(lines))
+
+
+def is_of_a_library(header: str) -> bool:
+    """Whether it is one of a library that what is tested here has nothing to do with."""
+    return bool(_LIBRARY.match(Path(header).name))
 
 
 def write_header(folder: Path, header: str, text: str) -> None:

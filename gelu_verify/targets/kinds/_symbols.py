@@ -54,7 +54,9 @@ class SourceText:
         UsageError where there are several, or a template of which the types are open.
         """
         if "<" in symbol:
-            return self._instance(symbol)
+            first = re.split("<|::", symbol)[0]
+            scopes = ["", *dict.fromkeys(self._parsed().scopes_of(first))]
+            return next(filter(None, (self._instance(scope + symbol) for scope in scopes)), None)
         found = self._parsed().functions(self.names.get(symbol, symbol))
         if len(found) > 1:
             found = [self._chosen(found, symbol, asked)]

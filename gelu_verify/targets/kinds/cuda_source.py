@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +36,7 @@ from ._parameters import CUDA_TYPES, VECTORS, CParameter
 from ._prototype import ZEROS, Prototype
 from ._ptx_function import ptx_target
 from ._roles import LAUNCH, prototype_of
-from ._stubs import CUDA_HEADERS, missing_of, opaque, with_empty, write_header
+from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
 from ._symbols import SourceText, included
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
@@ -137,7 +138,7 @@ _MEMORY = """static void *gelu_verify_zeros{i}()
 @dataclass(frozen=True)
 class _Called:
     """What is launched, or called on the host: `callee` with `prototype`, after `before`; `shown`: by what the user
-    wrote; `source`: the file."""
+    wrote; `source`: the file; `absent`: a header for what it uses of libraries that are not here."""
 
     source: Path
     shown: Prototype
@@ -145,12 +146,13 @@ class _Called:
     callee: str
     before: str
     dtype: str
+    absent: str
 
     @property
     def element(self) -> str:
         """The type of a value."""
-        base = self.prototype.data.base
-        return VECTORS[base][0] if base in VECTORS else CUDA_TYPES[self.dtype] if base == "void" else base
+        data = self.prototype.data
+        return VECTORS[data.vector][0] if data.vector else CUDA_TYPES[self.dtype] if data.base == "void" else data.base
 
     def text(self, form: str) -> str:
         """A file around the user's."""
@@ -267,9 +269,9 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
         )
     dtype = said.dtype(name, plain(symbol), asked)
     if said.is_array:
-        return _Called(source, said, said, declared.callee, declared.before, dtype)
+        return _Called(source, said, said, declared.callee, declared.before, dtype, opaque(text.text))
     prototype, around = _kernel_around(said, declared.callee, dtype)
-    return _Called(source, said, prototype, KERNEL, declared.before + around, dtype)
+    return _Called(source, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
 
 
 def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceText:
@@ -278,6 +280,7 @@ def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceTex
     flags = list(_flags_of_declarations(words_of(asked.cflags or "")))
     declarations = resource("src/cuda/declarations.h")
     standard = [each for each in words_of(asked.cflags or "") if each.startswith(("-std=", "--std="))]
+    every = ["nvcc", "-ptx", file, *words_of(asked.cflags or ""), "-o", os.devnull]
     with TemporaryDirectory() as folder:
         words = [
             *_COMPILING,
@@ -292,7 +295,9 @@ def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceTex
         words += [each.replace("--std", "-std") for each in standard] or ["-std=c++17"]
         name = f"around_{source.stem}.cpp"
         text = with_empty(
-            Path(folder), partial(compiler.preprocessed, name, included(source, symbol), file, words), CUDA_HEADERS
+            Path(folder),
+            partial(compiler.preprocessed, name, included(source, symbol), file, words, every),
+            CUDA_HEADERS,
         )
     return SourceText.of(file, text, ["-std=c++17"], True, CUDA_TYPES, symbol)
 
@@ -310,7 +315,7 @@ def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
 def _kernel_around(said: Prototype, callee: str, dtype: str) -> tuple[Prototype, str]:
     """A kernel that calls a function of the device for each value, and how that is launched."""
     base = said.data.base
-    element, lanes, _ = VECTORS.get(base, (base, 0, ""))
+    element, lanes, _ = VECTORS.get(said.data.vector, (base, 0, ""))
     gradient = (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
     given = (
         CParameter(f"const {element} *", "x"),
@@ -346,7 +351,7 @@ def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked)
     """
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     name_of_file, text, fixed = f"around_{called.source.name}", called.text(_AROUND), ["-shared", "-Xcompiler", "-fPIC"]
-    built = _with_stubs(lambda more: compiler.library(name_of_file, text, file, asked.cflags, [*fixed, *more]))
+    built = _with_stubs(called, lambda more: compiler.library(name_of_file, text, file, asked.cflags, [*fixed, *more]))
     if reason := why_no_device():
         instead = " (--device ptx executes its PTX on the CPU)" if called.prototype.launch else ""
         raise MissingMeasurement(f"{name} compiles, but {reason}{instead}")
@@ -374,7 +379,7 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
     text = called.text(_INSTANTIATING)
     try:
         around, flags = _written(text), words_of(asked.cflags or "")
-        binary = _with_stubs(lambda more: device.binary(around, [*flags, *more]))
+        binary = _with_stubs(called, lambda more: device.binary(around, [*flags, *more]))
         module = device.loaded(binary)
         entry = exported(module.handle.kernels, called.callee)
         kernel = module.function(entry)
@@ -392,25 +397,28 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
     )
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def _written(text: str) -> Path:
     """A file of that text, whose name is its hash."""
-    place = cache_folder() / f"around_{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+    place = cache_folder() / f"around_{_digest(text)}.cu"
     place.write_text(text, encoding="utf-8")
     return place
 
 
-def _with_stubs(make: Callable[[list[str]], T]) -> T:
+def _with_stubs(called: _Called, make: Callable[[list[str]], T]) -> T:
     """What `make` makes with further flags, by which headers of libraries are found that are not here."""
-    folder, flags = cache_folder() / "absent", list[str]()
+    folder, flags = cache_folder() / f"absent_{_digest(called.absent)}", list[str]()
     while True:
         try:
             return make(flags)
         except UsageError as error:
             header = missing_of(str(error))
-            text = opaque(header) if header else ""
-            if not text or (flags and (folder / header).exists()):
+            if not is_of_a_library(header) or (flags and (folder / header).exists()):
                 raise
-            write_header(folder, header, text)
+            write_header(folder, header, called.absent)
             flags = [f"-I{folder}"]
 
 
