@@ -37,6 +37,7 @@ template <typename T> __device__ __forceinline__ T of_any(const T &x) { return x
 __device__ float4 of_four(float4 v)
 { return make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0), fmaxf(v.z, 0), fmaxf(v.w, 0)); }
 __device__ float leaky(float x, float slope) { return x > 0 ? x : slope * x; }
+__device__ float with_slope(float x, float *dx) { *dx = x > 0; return fmaxf(x, 0); }
 struct Relu { __device__ float operator()(float const &x) const { return fmaxf(x, 0.0f); } };
 namespace inner { __host__ __device__ inline float relu(float x) { return x > 0 ? x : 0; } }
 __device__ void many(float *x, float *y, int n) {}
@@ -63,6 +64,10 @@ CALLED = {
         {"call": "f(x, slope=0.0f)"},
         "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)",
     ),
+    "with_slope": (
+        {"call": "f(x, dx=zeros(4))"},
+        "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)",
+    ),
     "Relu": ({}, "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)"),
     "relu": ({}, "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)"),
 }
@@ -72,6 +77,7 @@ ASKED = {
     "whole": ["f<<<n / 256, 256>>>(x); multiple_of=256"],
     "with_params": ["f<<<(n + 255) / 256, 256>>>(x, y, n, p=NULL)"],
     "leaky": ["f(x, slope=1.0f)"],
+    "with_slope": ["f(x, dx=zeros(8))"],
 }
 
 

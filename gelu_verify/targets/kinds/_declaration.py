@@ -12,13 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from ...errors import MissingMeasurement, UsageError
 from ._parameters import VECTORS, CParameter, Declared
-
-if TYPE_CHECKING:
-    pass
 
 PROBE = "gelu_verify_probe"
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
@@ -46,14 +44,8 @@ class ParsedSource:
     @classmethod
     def parsed(cls, file: str, text: str, flags: Sequence[str], cpp: bool) -> ParsedSource:
         """`file` as the user calls it; `text` is what the compiler's preprocessor makes of it."""
-        standard = [each for each in flags if each.startswith("-std=")]
-        words = [
-            "-x",
-            "c++-cpp-output" if cpp else "cpp-output",
-            *(standard or ["-std=gnu++20"] * cpp),
-            "-w",
-            "-ferror-limit=0",
-        ]
+        standard = [each for each in flags if each.startswith("-std=")] or ["-std=gnu++20"] * cpp
+        words = ["-x", "c++-cpp-output" if cpp else "cpp-output", *standard, "-w", "-ferror-limit=0"]
         clang = _clang()
         name = "preprocessed.i"
         try:
@@ -206,12 +198,13 @@ def _kind(cursor: Any) -> str:
 
 
 def _clang() -> Any:
+    why = "libclang, which reads declarations, cannot be used (pip install libclang)"
     try:
-        from clang import cindex
-
+        cindex = import_module("clang.cindex")
+    except ImportError as error:
+        raise MissingMeasurement(f"{why}: {error}") from None
+    try:
         cindex.conf.lib  # noqa: B018 - loads the library
-    except (ImportError, OSError, cindex.LibclangError) as error:
-        raise MissingMeasurement(
-            f"libclang, which reads declarations, cannot be used (pip install libclang): {error}"
-        ) from None
+    except cindex.LibclangError as error:
+        raise MissingMeasurement(f"{why}: {error}") from None
     return cindex

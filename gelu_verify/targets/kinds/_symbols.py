@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from ...errors import UsageError
@@ -16,15 +17,13 @@ from ._prototype import said_parameters
 from ._roles import prototype_of
 from .base import Asked
 
-_NAMED = 8  # functions that a message lists at most
-
-
-NAMED = "gelu_verify_named"
+_LISTED = 8  # functions that a message lists at most
+_LAST = "gelu_verify_named"
 
 
 def included(source: Path, symbol: str) -> str:
     """A file to be preprocessed: the user's, and the name in a last line, which may be that of a macro."""
-    return f'#include "{source}"\n{NAMED} {symbol}\n'
+    return f'#include "{source}"\n{_LAST} {symbol}\n'
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class SourceText:
         cls, file: str, text: str, flags: Sequence[str], cpp: bool, types: Mapping[str, str], symbol: str
     ) -> SourceText:
         """Of what a preprocessor makes of `included`: a name that a macro stands for is what that says."""
-        text, _, name = text.rpartition(NAMED)
+        text, _, name = text.rpartition(_LAST)
         name = " ".join(name.split())
         return cls(file, text, flags, cpp, types, {symbol: name} if re.fullmatch(r"[\w:]+", name) else {})
 
@@ -55,9 +54,9 @@ class SourceText:
         """
         if "<" in symbol:
             first = re.split("<|::", symbol)[0]
-            scopes = ["", *dict.fromkeys(self._parsed().scopes_of(first))]
+            scopes = ["", *dict.fromkeys(self._parsed.scopes_of(first))]
             return next(filter(None, (self._instance(scope + symbol) for scope in scopes)), None)
-        found = self._parsed().functions(self.names.get(symbol, symbol))
+        found = self._parsed.functions(self.names.get(symbol, symbol))
         if len(found) > 1:
             found = [self._chosen(found, symbol, asked)]
         if not found or not found[0].template:
@@ -66,15 +65,19 @@ class SourceText:
 
     def no_function(self, symbol: str, exported: Sequence[str] = ()) -> UsageError:
         """There is none of that name; a variable may be."""
-        source = self._parsed()
+        source = self._parsed
         if source.has_variable(symbol):
             return UsageError(f"{symbol!r} in {self.file} is a variable, not a function")
         names = list(dict.fromkeys([*source.names(), *(each for each in exported if not each.startswith("_Z"))]))
-        near = difflib.get_close_matches(symbol, names, n=_NAMED, cutoff=0.5)
-        there = ", ".join(list(dict.fromkeys([*near, *names]))[:_NAMED])
+        near = difflib.get_close_matches(symbol, names, n=_LISTED, cutoff=0.5)
+        there = ", ".join(list(dict.fromkeys([*near, *names]))[:_LISTED])
         return UsageError(f"no function {symbol!r} in {self.file}" + (f" (it has {there})" if there else ""))
 
-    def _parsed(self, more: str = "") -> ParsedSource:
+    @cached_property
+    def _parsed(self) -> ParsedSource:
+        return self._with("")
+
+    def _with(self, more: str) -> ParsedSource:
         return ParsedSource.parsed(self.file, self.text + more, self.flags, self.cpp)
 
     def _instance(self, symbol: str) -> Declared | None:
@@ -82,7 +85,7 @@ class SourceText:
         first = symbol[symbol.index("<") + 1 :].removesuffix(">").split(",")[0]
         called = f"{symbol}{{}}({first}{{}})"  # of several operators the one of one value
         for probe in (f"&{symbol}", called):
-            found = self._parsed(f"\nauto {PROBE} = {probe};\n").probed()
+            found = self._with(f"\nauto {PROBE} = {probe};\n").probed()
             if found and probe == called:
                 return found.of_an_object(symbol)
             if found and found.before:  # a method, of an object

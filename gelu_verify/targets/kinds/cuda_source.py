@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,22 +31,18 @@ from ..contract import Contracted
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
+from ._cuda_call import INSTANTIATING, KERNEL, ON_THE_DEVICE, CudaCall, kernel_around
 from ._names import includable
-from ._parameters import CUDA_TYPES, VECTORS, CParameter
-from ._prototype import ZEROS, Prototype
+from ._parameters import CUDA_TYPES
+from ._prototype import Prototype
 from ._ptx_function import ptx_target
 from ._roles import LAUNCH, prototype_of
 from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
 from ._symbols import SourceText, included
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
-_HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
 _READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
-_APART = {each for each in _READ if each != "-include"} | {"-include"}
 _COMPILING = (
     "-D__CUDACC__",
     "-D__NVCC__",
@@ -55,135 +51,6 @@ _COMPILING = (
     "-D__CUDACC_VER_MINOR__=0",
 )
 _CONVENTIONS = ("kernel", "host")
-KERNEL = "gelu_verify_kernel"
-
-# A kernel around a function of the device: of one value, or of a vector of {lanes}.
-_OF_A_VALUE = """
-extern "C" __global__ void {KERNEL}({given})
-{{
-    size_t gv_i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (gv_i < n)
-        y[gv_i] = {call};
-}}
-"""
-_OF_A_VECTOR = """
-extern "C" __global__ void {KERNEL}({given})
-{{
-    size_t gv_i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * {lanes};
-    {V} gv_v;
-    for (int gv_k = 0; gv_k < {lanes}; gv_k++)
-        (({T} *)&gv_v)[gv_k] = gv_i + gv_k < n ? x[gv_i + gv_k] : ({T})0.0f;
-    if (gv_i < n)
-        gv_v = {call};
-    for (int gv_k = 0; gv_k < {lanes} && gv_i + gv_k < n; gv_k++)
-        y[gv_i + gv_k] = (({T} *)&gv_v)[gv_k];
-}}
-"""
-
-# The user's file and functions around its own, which return an error; what is timed is launch and end. The memory has
-# x, y and, of a gradient, dy.
-_AROUND = """{headers}#include "{source}"
-{before}
-static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
-{zeros}
-extern "C" const char *gelu_verify_load(const void *from, const void *dy, void **memory, size_t n)
-{{
-    cudaError_t error = cudaMalloc(memory, 3 * n * sizeof({T}));
-    if (error == cudaSuccess)
-        error = cudaMemset(*memory, 0xff, 3 * n * sizeof({T}));
-    if (error == cudaSuccess)
-        error = cudaMemcpy(*memory, from, n * sizeof({T}), cudaMemcpyHostToDevice);
-    if (error == cudaSuccess && dy)
-        error = cudaMemcpy(({T} *)*memory + 2 * n, dy, n * sizeof({T}), cudaMemcpyHostToDevice);
-    return why(error);
-}}
-
-extern "C" const char *gelu_verify_call(void *memory, size_t n)
-{{
-    const {T} *x = (const {T} *)memory, *dy = (const {T} *)memory + 2 * n;
-    {T} *y = ({T} *)memory + n;
-    (void)x, (void)dy;
-    {prepared}{call};
-    cudaError_t error = cudaGetLastError();
-    return why(error == cudaSuccess ? cudaDeviceSynchronize() : error);
-}}
-
-extern "C" const char *gelu_verify_store(void *memory, void *to, size_t n)
-{{
-    return why(cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost));
-}}
-
-extern "C" const char *gelu_verify_free(void *memory, size_t n)
-{{
-    (void)n;
-    return why(cudaFree(memory));
-}}
-"""
-# For PTX alone: the launch makes of a template the kernel of this type.
-_INSTANTIATING = """{headers}#include "{source}"
-{before}{zeros}
-void gelu_verify_launch(const {T} *x, {T} *y, const {T} *dy, size_t n) {{ {call}; }}
-"""
-_IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
-_ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
-_MEMORY = """static void *gelu_verify_zeros{i}()
-{{
-    static void *memory;
-    if (!memory) {{ cudaMalloc(&memory, {size}); cudaMemset(memory, 0, {size}); }}
-    return memory;
-}}
-"""
-
-
-@dataclass(frozen=True)
-class _Called:
-    """What is launched, or called on the host: `callee` with `prototype`, after `before`; `shown`: by what the user
-    wrote; `source`: the file; `absent`: a header for what it uses of libraries that are not here."""
-
-    source: Path
-    shown: Prototype
-    prototype: Prototype
-    callee: str
-    before: str
-    dtype: str
-    absent: str
-
-    @property
-    def element(self) -> str:
-        """The type of a value."""
-        data = self.prototype.data
-        return VECTORS[data.vector][0] if data.vector else CUDA_TYPES[self.dtype] if data.base == "void" else data.base
-
-    def text(self, form: str) -> str:
-        """A file around the user's."""
-        zeros = [
-            (i, found[1]) for i, each in enumerate(self.prototype.parameters) if (found := ZEROS.fullmatch(each.value))
-        ]
-        prepared = _IN_PLACE * self.prototype.in_place + _ADDED_TO * self.prototype.is_added_to
-        return form.format(
-            headers=_HEADERS,
-            source=self.source,
-            before=self.before,
-            T=self.element,
-            zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
-            prepared=prepared.format(T=self.element),
-            call=self.call,
-        )
-
-    @property
-    def call(self) -> str:
-        """The launch, or the call on the host."""
-        itemsize = get_format(self.dtype).width // 8
-        output = "y" if self.prototype.in_place else ""
-        known = {"n": "n", "bytes": f"n * {itemsize}"}
-        arguments = [
-            f"({each.type})gelu_verify_zeros{i}()" if ZEROS.fullmatch(each.value)
-            else f"({each.type}){output or each.name}" if each.name in ("x", "y", "dy")
-            else known.get(each.name) or self.prototype.argument(each, itemsize, {"n": "n"})
-            for i, each in enumerate(self.prototype.parameters)
-        ]  # fmt: skip
-        launch = f"<<<{self.prototype.launch}>>>" if self.prototype.launch else ""
-        return f"{self.callee}{launch}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +108,7 @@ def _no_kernel(name: str, source: Path) -> UsageError:
     )
 
 
-def as_called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> _Called:
+def as_called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> CudaCall:
     """How it is called, by its declaration and `--call`."""
     text = source_text(source, file, symbol, asked)
     declared = text.declared(symbol, asked)
@@ -269,9 +136,9 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
         )
     dtype = said.dtype(name, plain(symbol), asked)
     if said.is_array:
-        return _Called(source, said, said, declared.callee, declared.before, dtype, opaque(text.text))
-    prototype, around = _kernel_around(said, declared.callee, dtype)
-    return _Called(source, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
+        return CudaCall(source, said, said, declared.callee, declared.before, dtype, opaque(text.text))
+    prototype, around = kernel_around(said, declared.callee, dtype)
+    return CudaCall(source, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
 
 
 def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceText:
@@ -306,33 +173,13 @@ def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
     """Those that a preprocessor of C++ takes."""
     remaining = iter(words)
     for word in remaining:
-        if word in _APART:
+        if word in _READ:
             yield from (word, next(remaining, ""))
         elif word.startswith(_READ):
             yield word
 
 
-def _kernel_around(said: Prototype, callee: str, dtype: str) -> tuple[Prototype, str]:
-    """A kernel that calls a function of the device for each value, and how that is launched."""
-    base = said.data.base
-    element, lanes, _ = VECTORS.get(said.data.vector, (base, 0, ""))
-    gradient = (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
-    given = (
-        CParameter(f"const {element} *", "x"),
-        CParameter(f"{element} *", "y"),
-        *gradient,
-        CParameter("size_t", "n"),
-    )
-    names = {"x": "gv_v" if lanes else "x[gv_i]", "dy": "dy[gv_i]"}
-    arguments = ", ".join(names.get(each.name) or each.value for each in said.parameters)
-    around = (_OF_A_VECTOR if lanes else _OF_A_VALUE).format(
-        KERNEL=KERNEL, T=element, V=base, lanes=lanes, call=f"{callee}({arguments})",
-        given=", ".join(f"{each.type} {each.name}" for each in given),
-    )  # fmt: skip
-    return Prototype(said.text, "void", given, said.contract, launch=LAUNCH), around
-
-
-def _target_fields(name: str, symbol: str, called: _Called, asked: Asked) -> dict[str, Any]:
+def _target_fields(name: str, symbol: str, called: CudaCall, asked: Asked) -> dict[str, Any]:
     takes_gradient = called.shown.named("dy") is not None
     return {
         "name": name,
@@ -342,7 +189,7 @@ def _target_fields(name: str, symbol: str, called: _Called, asked: Asked) -> dic
     }
 
 
-def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked) -> Target:
+def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
     """Compiled for the first device.
 
     Raises
@@ -350,7 +197,11 @@ def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked)
     MissingMeasurement : there is none, or no compiler
     """
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
-    name_of_file, text, fixed = f"around_{called.source.name}", called.text(_AROUND), ["-shared", "-Xcompiler", "-fPIC"]
+    name_of_file, text, fixed = (
+        f"around_{called.source.name}",
+        called.text(ON_THE_DEVICE),
+        ["-shared", "-Xcompiler", "-fPIC"],
+    )
     built = _with_stubs(called, lambda more: compiler.library(name_of_file, text, file, asked.cflags, [*fixed, *more]))
     if reason := why_no_device():
         instead = " (--device ptx executes its PTX on the CPU)" if called.prototype.launch else ""
@@ -364,7 +215,7 @@ def _on_device(name: str, file: str, symbol: str, called: _Called, asked: Asked)
     )
 
 
-def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) -> Target:
+def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
     """The kernel on the device `ptx`.
 
     Raises
@@ -376,7 +227,7 @@ def _on_ptx(name: str, file: str, symbol: str, called: _Called, asked: Asked) ->
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
     device = ptx_device(asked.approximations or "")
-    text = called.text(_INSTANTIATING)
+    text = called.text(INSTANTIATING)
     try:
         around, flags = _written(text), words_of(asked.cflags or "")
         binary = _with_stubs(called, lambda more: device.binary(around, [*flags, *more]))
@@ -408,7 +259,7 @@ def _written(text: str) -> Path:
     return place
 
 
-def _with_stubs(called: _Called, make: Callable[[list[str]], T]) -> T:
+def _with_stubs(called: CudaCall, make: Callable[[list[str]], T]) -> T:
     """What `make` makes with further flags, by which headers of libraries are found that are not here."""
     folder, flags = cache_folder() / f"absent_{_digest(called.absent)}", list[str]()
     while True:
