@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -20,6 +20,13 @@ from .truth.values import reference_bits
 
 FOLDERS = ("cr", "enclosure", "math", "tables", "truth")  # of src/: what the correctly rounded kernels are made of
 STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
+_SPDX = {
+    **dict.fromkeys((".h", ".c"), ("/*", " */")),
+    ".md": ("<!--", " -->"),
+    "": ("#", ""),  # Makefile
+}
+_FIRST = Path("truth/value.h")  # which all others include
+_HEX_FLOAT = re.compile(r"(/\*.*?\*/|//[^\n]*)|(0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?[pP][-+]?\d+)([fF]?)", re.DOTALL)
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
 
@@ -41,11 +48,27 @@ def _written(folder: Path) -> Iterator[Path]:
     for source, place in _sources():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        target.write_text(vendored(place, source.read_text(encoding="utf-8")), encoding="utf-8")
         yield target
-    for name, text in (("LICENSE", _license()), ("test_table.h", "\n".join([*_table_lines(), ""]))):
+    for name, text in (("LICENSE", _license()), ("test_table.h", _test_table())):
         (folder / name).write_text(text, encoding="utf-8")
         yield folder / name
+
+
+def vendored(place: Path, text: str) -> str:
+    """A file as another project can have it: with its license, and, of a header, for C++11, which has no hexadecimal
+    floating-point constants: the same numbers in decimal."""
+    before, after = _SPDX.get(place.suffix, _SPDX[""])
+    if place.suffix == ".h":
+        text = _HEX_FLOAT.sub(lambda found: found[1] or _decimal(found[2], found[3]), text)
+    if place == _FIRST or (place.suffix == ".c" and place.parent.name == "cr"):
+        text = f'#include "../strict.h"\n{text}'
+    return f"{before} SPDX-License-Identifier: Apache-2.0{after}\n{text}"
+
+
+def _decimal(digits: str, suffix: str) -> str:
+    """The shortest that is the same number; `suffix`: of a float."""
+    return f"{float.fromhex(digits)!r}{suffix}"
 
 
 def _sources() -> Iterator[tuple[Path, Path]]:
@@ -64,6 +87,10 @@ def _license() -> str:
     if (root / "setup.py").exists():  # a checkout
         return (root / "LICENSE").read_text(encoding="utf-8")
     return distribution("gelu-verify").read_text("licenses/LICENSE") or ""
+
+
+def _test_table() -> str:
+    return vendored(Path("test_table.h"), "\n".join([*_table_lines(), ""]))
 
 
 def _table_lines() -> Iterator[str]:
