@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -162,7 +163,13 @@ class Library:
         try:
             (handle, environment), mapped = mapped_by(lambda: _opened(str(library)), folder, time())
         except OSError as error:
-            raise UsageError(f"{shown} cannot be loaded: {error}") from None
+            missing = re.search(r"undefined symbol: \w+", str(error))
+            hint = (
+                f"{missing[0]} (--cflags with the file or the library that has it adds it)"
+                if missing and built
+                else error
+            )
+            raise UsageError(f"{shown} cannot be loaded: {hint}") from None
         files = files_of(handle)
         also = _also.setdefault(handle._handle, mapped - {file.elf.path.resolve() for file in files})
         check_linked(shown, files, [Path(path) for path in built.linked] if built else [])

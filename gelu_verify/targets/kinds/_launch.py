@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
 from ._parameters import CParameter
-from ._prototype import Prototype
+from ._prototype import Prototype, separated
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
@@ -23,7 +23,7 @@ _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.m
 
 def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, int]:
     """Grid, block and bytes of shared memory for n values."""
-    parts = [_number(prototype, part, n, itemsize) for part in _split(prototype.launch)]
+    parts = [_number(prototype, part, n, itemsize) for part in separated(prototype.launch)]
     if len(parts) not in (2, 3, 4) or not all(isinstance(each, int) for each in parts):
         raise UsageError(f"<<<{prototype.launch}>>> is not a grid and a block (accepted: <<<(n + 255) / 256, 256>>>)")
     grid, block, *more = map(int, parts)
@@ -46,16 +46,6 @@ def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, items
             f"--call: {parameter.name}={parameter.value} cannot be given to a parameter of {size} bytes on ptx"
         )
     return np.uint64(value % (1 << 64)).astype(f"u{size}")
-
-
-def _split(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]
 
 
 def _number(prototype: Prototype, text: str, n: int, itemsize: int) -> int | float:

@@ -75,7 +75,7 @@ class Prototype:
             raise UsageError(f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, {AGREED}{needed})")
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
             raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is tested (f stands for any function)")
-        each = [part.strip() for part in _separated(found["parameters"])]
+        each = [part.strip() for part in separated(found["parameters"])]
         theirs: Sequence[CParameter | None] = declared.parameters if declared else [None] * len(each)
         left_out = [parameter for parameter in theirs[len(each) :] if parameter]
         if len(each) > len(theirs) or not all(parameter.value for parameter in left_out):
@@ -200,7 +200,7 @@ def _contract(also: str) -> Contract | None:
     return Contract.parsed(also) if not also.strip() or also.lstrip().startswith(";") else None
 
 
-def _separated(parameters: str) -> Iterator[str]:
+def separated(parameters: str) -> Iterator[str]:
     """At the commas that are in no brackets."""
     depth, start = 0, 0
     for at, character in enumerate(parameters):
@@ -214,7 +214,7 @@ def _separated(parameters: str) -> Iterator[str]:
 def said_parameters(call: str) -> list[tuple[str, str]]:
     """Types, without spaces, and names of a line's parameters; empty where it says none."""
     found = _PROTOTYPE.fullmatch(" ".join(call.split()))
-    parts = (each.partition("=")[0].strip() for each in _separated(found["parameters"])) if found else ()
+    parts = (each.partition("=")[0].strip() for each in separated(found["parameters"])) if found else ()
     read = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in parts]
     return [("".join((each["type"] or "").split()), each["name"]) if each else ("", "") for each in read]
 

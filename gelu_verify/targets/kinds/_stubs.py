@@ -22,6 +22,7 @@ CUDA_HEADERS = (
 _LIBRARY = re.compile(r"(?:cublas|cudnn|curand|cusparse|cusolver|nccl)", re.IGNORECASE)
 _USED = re.compile(rf"\b({_LIBRARY.pattern}\w+)\b\s*(\(?)", re.IGNORECASE)
 _TYPES = ("curandState", "ncclUniqueId")  # others end in _t
+_POINTERS = re.compile(r".*(?:Handle|Desc|Descriptor|Layout|Comm|Preference|Generator)_t")
 _OPAQUE = """#pragma once
 #include <cuda_runtime.h>
 #ifndef GELU_VERIFY_ABSENT
@@ -29,6 +30,7 @@ _OPAQUE = """#pragma once
 struct gelu_verify_absent {{
     template <class... T> gelu_verify_absent(T &&...) {{}}
     operator int() const {{ return 0; }}
+    template <class T> operator T *() const {{ return nullptr; }}
 }};
 {declared}
 #endif
@@ -61,10 +63,12 @@ def opaque(text: str) -> str:
     used = {name: bool(call) for name, call in sorted(_USED.findall(text))}
     lines = []
     for value, (name, is_called) in enumerate(used.items()):
-        if name.endswith("_t") or name in _TYPES:
+        if _POINTERS.fullmatch(name):
+            lines.append(f"typedef struct {name}_absent *{name};")
+        elif name.endswith("_t") or name in _TYPES:
             lines.append(f"using {name} = gelu_verify_absent;")
         elif is_called:
-            lines.append(f"template <class... T> int {name}(T &&...) {{ return 0; }}")
+            lines.append(f"template <class... T> gelu_verify_absent {name}(T &&...) {{ return 0; }}")
         else:
             lines.append(f"static const int {name} = {value};")  # others than a switch has
     return _OPAQUE.format(declared="\n".join(lines))
