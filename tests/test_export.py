@@ -89,6 +89,21 @@ def test_headers_compile_without_warnings_and_are_right(exported, compiler, stan
     assert_all_right(run([program], tmp_path)[0])
 
 
+@pytest.mark.parametrize(("functions", "files"), [(["gelu"], 16), (["silu", "silu_grad"], 18)])
+def test_one_function_has_only_what_it_needs(functions, files, tmp_path):
+    requiring.program("gcc")
+    requiring.program("make")
+    folder = tmp_path / "one"
+    assert call(folder, *(word for name in functions for word in ("--function", name))).exit_code == 0
+    written = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    assert len(written) <= files, written  # the compiler finds what they include
+    assert [path.name for path in (folder / "math").iterdir()] == [f"{functions[0]}.h"]
+    output, complaints = run(["make", "CC=gcc", "test"], folder)
+    assert complaints == ""
+    assert re.search(r"^\d+ results: 0 differ", output, re.MULTILINE)
+    assert "unknown function with headers 'erf'" in call(tmp_path / "other", "--function", "erf").stderr
+
+
 @pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-ffinite-math-only"])
 def test_flags_that_make_wrong_results_are_errors(exported, flag):
     requiring.program("gcc")
