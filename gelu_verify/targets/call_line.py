@@ -150,7 +150,8 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError)
     unknown = [name for name, role in roles.items() if role not in MEANINGS]
     if "x" not in roles.values():  # the only one without a meaning, else the first
         roles[unknown[0] if unknown else needed[0].name] = "x"
-    is_open = len(set(roles.values())) < len(roles) or not all(roles.values())
+    may_be_input = "n" not in roles.values() and bool({"y", "ys", "to"} & roles.keys())  # f(x, y) may return x * y
+    is_open = may_be_input or len(set(roles.values())) < len(roles) or not all(roles.values())
     words = []
     for each in needed:
         role = roles[each.name] or _EXAMPLES.get(each.name, "1.0")

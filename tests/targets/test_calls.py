@@ -208,6 +208,7 @@ def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function
     [
         ("scaled", {}, r"scaled\(x, alpha\) cannot be called with one argument .* such as --call 'f\(x, alpha=1.0\)'"),
         ("either", {}, r"either\(p, q\) cannot be called .* such as --call 'f\(x, q=1.0\)'"),
+        ("writes_half", {}, r"writes_half\(x, y\) cannot be called .* such as --call 'f\(x, y\)'"),
         ("flagged", {}, r"such as --call 'f\(x, inplace=False, dim=-1\)'"),
         ("later", {}, r"later is asynchronous"),
         ("Waits", {}, r"asynchronous"),
