@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|si
 BITS = ("unsigned short", "uint16_t")
 _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
-            "residual", "tmp", "temp", "scratch", "workspace", "lut", "table"}  # fmt: skip
+            "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
 
 
 @dataclass
@@ -82,6 +82,8 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
         found.names[pointers[0]] = "x"
         if const[pointers[0]]:
             found.ask(f"it has no output, as {_named(parameters[pointers[0]])} is const")
+        elif is_data(declared.result):
+            found.ask("it returns a number and may change nothing")
         return [found]
     writable = [i for i in pointers if not const[i]]
     by_name = of["dx"] or [i for i in of["y"] if not const[i]]
@@ -98,6 +100,7 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
     clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1
     clear = clear and roles[outputs[0]] != "x" and not any(roles[i] == "y" for i in pointers if const[i])
     clear = clear and (len(writable) == 1 or any(roles.values()))
+    clear = clear and not set(words_of(parameters[outputs[0]].name)) & _NEITHER
     if clear:
         found.names |= {inputs[0]: "x", outputs[0]: "y", **dict.fromkeys(gradients, "dy")}
         if len(writable) > 1 or gradients:
