@@ -166,11 +166,14 @@ def test_headers_that_are_not_here(tmp_path):
     assert missing_of(missing) == "nccl/nccl.h"
     assert is_of_a_library("nccl/nccl.h")
     assert not is_of_a_library("mine.h")
-    text = opaque("ncclComm_t c; if (ncclCommInitAll(&c) != ncclSuccess) cublasHandle_t h; mine_cublas();")
+    text = opaque("ncclComm_t c; if (ncclCommInitAll(&c) != ncclSuccess) cublasHandle_t cublas_h; mine_cublas();"
+                  "void cublasCheck(cublasStatus_t s) {} cublasCheck(1);")  # fmt: skip
     assert "typedef struct ncclComm_t_absent *ncclComm_t;" in text
     assert "gelu_verify_absent ncclCommInitAll(T &&...)" in text
     assert "static const int ncclSuccess = " in text
     assert "mine" not in text
+    assert "cublas_h" not in text
+    assert "cublasCheck" not in text
     tried = []
 
     def preprocess():

@@ -170,11 +170,15 @@ class Prototype:
         return RESTRICTED if self.restricted else ""
 
     @property
-    def note(self) -> str:
+    def called(self) -> str:
         """How it is called, in words."""
         called = self.text.partition(";")[0].strip()
-        parts = (f"called as {called}", self.said, "in place" * self.in_place, self.contract.note)
-        return ", ".join(filter(None, parts))
+        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place)))
+
+    @property
+    def note(self) -> str:
+        """The same, and what is agreed."""
+        return ", ".join(filter(None, (self.called, self.contract.note)))
 
     def dtype(self, name: str, symbol: str, asked: Asked) -> str:
         """What it computes in: by the type of x, else as the name or the user says."""

@@ -20,7 +20,10 @@ CUDA_HEADERS = (
     *("cublas_v2.h", "cublasLt.h", "cudnn.h", "curand.h", "curand_kernel.h", "nccl.h", "nvtx3/nvToolsExt.h"),
 )
 _LIBRARY = re.compile(r"(?:cublas|cudnn|curand|cusparse|cusolver|nccl)", re.IGNORECASE)
-_USED = re.compile(rf"\b({_LIBRARY.pattern}\w+)\b\s*(\(?)", re.IGNORECASE)
+_USED = re.compile(  # as these libraries write their names: cublasLtCreate, CUBLAS_OP_N; not cublas_handle
+    r"\b((?:cublas|cudnn|curand|cusparse|cusolver|nccl)[A-Z]\w*|(?:CUBLAS|CUDNN|CURAND|CUSPARSE|CUSOLVER|NCCL)_\w+)\b\s*(\(?)"
+)
+_DEFINED = r"\b(?:void|int|bool|auto|inline|\w+_t)\s+{name}\s*\("
 _TYPES = ("curandState", "ncclUniqueId")  # others end in _t
 _POINTERS = re.compile(r".*(?:Handle|Desc|Descriptor|Layout|Comm|Preference|Generator)_t")
 _OPAQUE = """#pragma once
@@ -63,6 +66,8 @@ def opaque(text: str) -> str:
     used = {name: bool(call) for name, call in sorted(_USED.findall(text))}
     lines = []
     for value, (name, is_called) in enumerate(used.items()):
+        if re.search(_DEFINED.format(name=name), text):  # by the source itself
+            continue
         if _POINTERS.fullmatch(name):
             lines.append(f"typedef struct {name}_absent *{name};")
         elif name.endswith("_t") or name in _TYPES:

@@ -209,7 +209,7 @@ def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked
     library = Library.loaded(file, built.library, built)
     return CudaFunction(
         **_target_fields(name, symbol, called, asked),
-        note=f"{called.shown.note}, {built.how}",
+        note=f"{called.shown.called}, {built.how}",
         version=built.version(library.content),
         library=library.handle,
     )
@@ -243,7 +243,7 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
     return replace(
         made,
         **_target_fields(name, symbol, called, asked),
-        note=called.shown.note,
+        note=called.shown.called,
         version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
     )
 

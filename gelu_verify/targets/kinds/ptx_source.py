@@ -66,7 +66,7 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
         function=function_of(symbol, asked, takes_gradient),
         takes_gradient=takes_gradient,
         dtypes=(said.dtype(name, symbol, asked),),
-        note=said.note,
+        note=said.called,
         version=f"{made.executed}, {hash_of(path)}",
     )
 
