@@ -98,7 +98,10 @@ def called(file, symbol, convention=None, **options):
     return cuda_source.as_called(f"{file}:{symbol}", file, str(file), symbol, convention, Asked(**options))
 
 
-@pytest.mark.parametrize("symbol", CALLED)
+OFTEN = ("reversed", "adds", "in_place", "of_any", "of_four", "Relu")
+
+
+@pytest.mark.parametrize("symbol", [*OFTEN, *nightly(*(each for each in CALLED if each not in OFTEN))])
 def test_what_is_launched(file, symbol):
     options, text = CALLED[symbol]
     found = called(file, symbol, **options)
@@ -112,7 +115,9 @@ def test_a_function_of_the_host_gets_the_default_stream(file):
     assert not found.prototype.launch
 
 
-@pytest.mark.parametrize("symbol", ASKED)
+@pytest.mark.parametrize(
+    "symbol", ["unclear", "whole", *nightly(*(each for each in ASKED if each not in ("unclear", "whole")))]
+)
 def test_what_is_open_is_asked_with_lines_that_answer_it(file, symbol):
     with pytest.raises(UsageError, match="is declared") as raised:
         called(file, symbol)
