@@ -89,8 +89,9 @@ class Calling:
     cflags: str | None = _option("Compiler flags for a source file; default -O2.", "FLAGS", "flags")
     call: str | None = _option(
         "How to call it. Python, where it is not f(x): 'f(x, out=y)', 'f(x); x', 'f(dy, x)', 'grad(f)(x)', "
-        "'rounded(f(x))'. C, where it is not (x, y, n): "
-        "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.", "LINE",
+        "'rounded(f(x))'. C and CUDA, where the declaration does not say it: 'f(bytes, x, y, params=NULL)', "
+        "'f<<<(n + 255) / 256, 256>>>(x, y, n)'; of a library with types: 'void f(int n, float *y, const float *x)'.",
+        "LINE",
     )  # fmt: skip
     shape: str | None = _option("Shape of the arrays that a callable is called with: '(n, 16)', '(16,)'.", "S")
     device: str | None = _option(

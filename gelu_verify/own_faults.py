@@ -10,6 +10,7 @@ import os
 import traceback
 from pathlib import Path
 
+from . import plugins
 from .errors import GeluVerifyError, OracleError, message_of
 
 SWITCH = "GELU_VERIFY_FAULTS"
@@ -19,20 +20,33 @@ _CALLING = ("targets", "kernels", "gpu", "ptx", "speed", "stochastic")  # folder
 
 
 class OwnFault(Exception):
-    """A fault of ours in the process of an implementation: its message is the line of `fault_line` there."""
+    """A fault of ours in the process of an implementation: its message is the line of `fault_line` there.
+
+    `of_a_plugin`: it is that of another distribution, which adds to this package."""
+
+    def __init__(self, line: str, of_a_plugin: bool = False) -> None:
+        super().__init__(line)
+        self.of_a_plugin = of_a_plugin
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether our code alone raised it. Where we call somebody else's, their function may be in C, which has no frame:
-    a name that is missing there is ours all the same."""
+    """Whether our code alone raised it, or that of a plugin. Where we call somebody else's, their function may be in C,
+    which has no frame: a name that is missing there is ours all the same."""
     frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, OwnFault):
         return True
     if not isinstance(error, Exception) or isinstance(error, OSError | MemoryError | GeluVerifyError):
         return False
+    if plugins.raiser_of(error):
+        return True
     if not frames or any(not each.is_relative_to(_PACKAGE) for each in frames):
         return False
     return isinstance(error, NameError) or not any(each.relative_to(_PACKAGE).parts[0] in _CALLING for each in frames)
+
+
+def is_of_a_plugin(error: BaseException) -> bool:
+    """Whether the code of another distribution that adds to this package raised it."""
+    return error.of_a_plugin if isinstance(error, OwnFault) else plugins.raiser_of(error) is not None
 
 
 class guarded:
@@ -49,7 +63,9 @@ class guarded:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         is_meant = isinstance(error, GeluVerifyError) and not isinstance(error, OracleError)
-        if not isinstance(error, Exception) or is_meant or os.environ.get(SWITCH) == "raise":
+        if not isinstance(error, Exception) or is_meant:
+            return False
+        if os.environ.get(SWITCH) == "raise" and not is_of_a_plugin(error):
             return False
         self._faults.append(fault_line(self._what, error))
         return True
@@ -59,6 +75,8 @@ def fault_line(what: str, error: BaseException) -> str:
     """What failed, how, and where in our files: all that a report of the fault needs, in one line."""
     if isinstance(error, OwnFault):
         return str(error)
+    if plugin := plugins.raiser_of(error):
+        return f"{plugin} {plugins.reason_of(error)}: its fault, and nothing is said of the implementation"
     message = " ".join(message_of(error).split())
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and frame.filename != __file__]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -53,6 +54,7 @@ class Plugin:
 
 
 _loaded: dict[str, Plugin] = {}  # by distribution: one of what is in use
+_accepted: list[Plugin] = []
 _problems: list[str] = []
 
 
@@ -80,9 +82,26 @@ def reason_of(error: BaseException) -> str:
     return " ".join(f"raised {type(error).__name__}: {message_of(error)}".split())
 
 
+def raiser_of(error: BaseException) -> Plugin | None:
+    """The plugin whose own code raised it: in the last Python frame, where that is not an implementation's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return None
+    file = Path(frames[-1].filename)
+    return next((each for each in _accepted if each.group == TARGETS and _is_in(file, each.module)), None)
+
+
+def _is_in(file: Path, module: ModuleType) -> bool:
+    """Whether it is a file of the package that a module belongs to, or the module's own."""
+    top = sys.modules[module.__name__.partition(".")[0]]
+    folders = [Path(folder) for folder in getattr(top, "__path__", ())]
+    return any(file.is_relative_to(folder) for folder in folders) or str(file) == getattr(module, "__file__", None)
+
+
 def accept(plugin: Plugin) -> None:
     """From now on it counts: `versions` names its distribution."""
     _loaded.setdefault(plugin.distribution, plugin)
+    _accepted.append(plugin)
 
 
 def refuse(plugin: Plugin, reason: str) -> None:

@@ -133,7 +133,7 @@ def test_attribution_limits_the_time_of_a_call(home):
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--approximations", "lowest"], "--approximations is for a CUDA source, and none was named"),
+        (["--approximations", "lowest"], "--approximations is for a CUDA source or PTX file, and none was named"),
         (["--contract", "aligned=64"], "--contract is for "),
         (["--thread-safe"], "--thread-safe is for "),
     ],

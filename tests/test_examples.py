@@ -31,6 +31,7 @@ VERDICTS = {  # target: the function that it really computes, in every dtype tha
     "c/gelu_forms.h:gelu_bytes": "gelu",
     "c/gelu_forms.h:gelu_output_first": "gelu",
     "c/gelu_forms.h:gelu_in_place": "gelu",
+    "cuda/gelu_sigmoid.ptx:gelu_sigmoid": "gelu_sigmoid",
     "./libgelu.so:gelu_sigmoid_bf16": "gelu_sigmoid",
     "./libgelu.so:gelu_tanh_f64:scalar": "gelu_tanh",
     "pipe:./gelu": "gelu",

@@ -121,6 +121,16 @@ def test_code_that_raises_is_named_and_nothing_is_graded(run):
         )
 
 
+def test_what_a_plugin_raises_in_a_call_is_its_fault_and_no_grade(run):
+    words = "run calls:1 --dtype float32 --plan landmarks --no-throughput --no-report --json"
+    done = run(*words.split(), code=3)
+    (found,) = json.loads(done.stdout)
+    assert found["grade"] is None
+    words = "entry point calls of worse 0.1 (gelu_verify.targets) raised KeyError: 'a bug of its own': its fault"
+    assert any(words in fault for fault in found["own_faults"]), found["own_faults"]
+    assert words in done.stderr
+
+
 def test_what_cannot_be_used_is_named_and_nothing_else_is_lost(run):
     done = run("list", "--json")
     found = json.loads(done.stdout)

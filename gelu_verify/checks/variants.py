@@ -64,13 +64,25 @@ def named(evidence: Evidence) -> Finding:
     """Pass where it is what the target claims."""
     name, variant = evidence.function.name, classify(evidence)
     if variant is None:
-        return Finding("not applicable", f"{name} is a building block")
+        return _block(evidence)
     if variant == name:
         return Finding("pass", value=variant)
     x = variant_bits(evidence.function, evidence.fmt)
     got, want, error = evidence.judged(x)
     worst = int(np.argmax(np.abs(error)))
     return Finding("fail", _detail(evidence, variant), x[worst], int(got[worst]), int(want[worst]), variant)
+
+
+def _block(evidence: Evidence) -> Finding:
+    """Of a building block, which has no relatives: whether the results are far from it, and near to another one."""
+    name = evidence.function.name
+    x = np.array(variant_bits(evidence.function, evidence.fmt), dtype=evidence.fmt.uint)
+    got, want, error = evidence.judged(x)
+    worst = int(np.argmax(np.abs(error)))
+    other = _stranger(evidence) if not abs(error[worst]) <= TIMES * CLEAR else None
+    if other is None:
+        return Finding("not applicable", f"{name} is a building block")
+    return Finding("fail", f"computes {other}, not {name}", x[worst], int(got[worst]), int(want[worst]), other)
 
 
 def _detail(evidence: Evidence, variant: str) -> str:
@@ -89,7 +101,7 @@ def _stranger(evidence: Evidence) -> str | None:
     fmt = evidence.fmt
     x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
     got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
-    others = [function.name for function in compared_with(evidence.function)]
+    others = [function.name for function in compared_with(evidence.function) if function is not evidence.function]
     errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
-    nearest = min(errors, key=errors.__getitem__)
+    nearest = min(errors, key=lambda name: (errors[name], get_function(name).gradient_of is not None))
     return nearest if errors[nearest] <= CLEAR else None

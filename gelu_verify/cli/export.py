@@ -16,7 +16,8 @@ def export() -> None:
 
 @export.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-def headers(folder: Path) -> None:
+@click.option("--function", "functions", multiple=True, metavar="F", help="Write only what F needs; may be repeated.")
+def headers(folder: Path, functions: tuple[str, ...]) -> None:
     """Write the C headers of the correctly rounded functions.
 
     DIR is a new or an empty folder. It also gets a README, a Makefile and a test program that compares the functions
@@ -24,7 +25,7 @@ def headers(folder: Path) -> None:
     """
     from ..export import write_headers
 
-    written = write_headers(folder)
+    written = write_headers(folder, functions)
     say(f"written: {folder} ({len(written)} files; see {folder / 'README.md'}; to test: make -C {folder} test)")
 
 

@@ -300,6 +300,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+    from ..records.asking import as_computed_command
     from ..records.serialize import to_json
     from ..report.levels import level_lines
 
@@ -312,6 +313,9 @@ def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: 
         print_results(records, absent=measured.manifest["absent"], asked=asked, details=details)
         for line in level_lines(records):
             say(line)
+    for record in judged:
+        if record.family == "callable" and (command := as_computed_command(record)):
+            say(f"{record.target} as what it computes: {command}", err=as_json)
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)

@@ -16,17 +16,17 @@ ARCHITECTURE = "sm_90"
 
 
 class PtxDevice(Device):
-    """Raises TargetUnavailable when opened where nvcc or a C++ compiler is missing."""
+    """Raises TargetUnavailable when opened where a C++ compiler is missing, or nvcc, for one that `compiles`."""
 
-    def __init__(self, architecture: str = ARCHITECTURE, approximations: str = "") -> None:
-        self._nvcc = nvcc.release()
+    def __init__(self, architecture: str = ARCHITECTURE, approximations: str = "", compiles: bool = True) -> None:
+        self._nvcc = nvcc.release() if compiles else ""
         compiler()
         self._approximations = approximations
         super().__init__(driver=Driver(architecture, approximations))
 
     @property
     def executed(self) -> str:
-        return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}"
+        return f"{EXECUTOR}, {self.architecture}" + (f", nvcc {self._nvcc}" if self._nvcc else "")
 
     def executed_by(self, kernels: Iterable[tuple[CudaModule, str]]) -> str:
         """The same, and what is taken where PTX leaves bits to the device."""
@@ -44,11 +44,15 @@ class PtxDevice(Device):
         check = module.handle.is_supported if self._approximations else module.handle.is_determined
         return bool(check(kernel.symbol))
 
+    def loaded(self, path: Path) -> CudaModule:
+        """A file of PTX."""
+        return self._loaded(path, path)
+
     def binary(self, source: Path, flags: Sequence[str]) -> Path:
         return nvcc.ptx_of(source, flags, self.architecture)
 
 
 @cache
-def device(approximations: str = "") -> PtxDevice:
+def device(approximations: str = "", compiles: bool = True) -> PtxDevice:
     """The device, opened once in a process."""
-    return PtxDevice(approximations=approximations)
+    return PtxDevice(approximations=approximations, compiles=compiles)

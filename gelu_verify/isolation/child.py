@@ -30,7 +30,7 @@ from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gpu import faults as device_faults
-from ..own_faults import fault_line, is_ours
+from ..own_faults import fault_line, is_of_a_plugin, is_ours
 from ..targets import detection as _detection
 from ..targets import under_way
 from ..targets.base import Target, described, first_line
@@ -205,7 +205,8 @@ class HostConnection:
             kind = device_faults.kind_of(message_of(error)) or "exception"
             reply = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
             if is_ours(error):
-                reply = {"fault": fault_line("work in the process of an implementation", error)}
+                line = fault_line("work in the process of an implementation", error)
+                reply = {"fault": line, "of_a_plugin": is_of_a_plugin(error)}
         left = self._left(who)
         printed = self._hosted.printed.taken()
         if left:

@@ -187,7 +187,7 @@ class Host:
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
         if "fault" in reply:
-            raise OwnFault(reply["fault"])
+            raise OwnFault(reply["fault"], reply["of_a_plugin"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
         with suppress(FileNotFoundError):  # closed meanwhile: the next question says so

@@ -207,7 +207,7 @@ class IsolatedTarget(Target):
 
     def _value(self, reply: dict[str, Any], child: Child) -> Any:
         if "fault" in reply:
-            raise OwnFault(reply["fault"])
+            raise OwnFault(reply["fault"], reply["of_a_plugin"])
         if "failure" in reply:
             if is_broken(reply["kind"], reply["failure"]):  # its CUDA context is of no use any more
                 self.host.discard(child)

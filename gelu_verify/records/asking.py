@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from .result import Record
 
 _OF_ALL_INPUTS = ("--dtype", "--plan", "--seed", "--budget", "--bits", "--policy")  # options of `run`, not of `ask`
+
+
+_COMPUTES = re.compile(r"computes (\w+), not |nor a relative of it, but (\w+)")
+
+
+def as_computed_command(record: Record) -> str:
+    """The command that judges a target as the function that it computes, where that is known and another than it says;
+    empty elsewhere."""
+    findings = (record.findings[name] for name in ("variant", "gradient_variant") if name in record.findings)
+    found = next((match for each in findings if (match := _COMPUTES.search(each.detail))), None)
+    try:
+        words = shlex.split(record.repeat)
+    except ValueError:  # a stored run may say anything
+        return ""
+    if found is None or words[:2] != ["gelu-verify", "run"] or "--function" not in words:
+        return ""
+    words[words.index("--function") + 1] = found[1] or found[2]
+    return shlex.join(words)
 
 
 def ask_command(record: Record, x_bits: str) -> str:

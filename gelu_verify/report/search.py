@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from ..formats import get_format, value_text
@@ -78,9 +79,23 @@ def _how(record: SearchRecord) -> str:
     )
 
 
+_OF_A_SEARCH = ("--evaluations", "--seed", "--no-seeds")  # options of `search`, not of `run`
+
+
+def _of_every_input(record: SearchRecord) -> str:
+    """The command that measures all inputs, with all that says how the target is called."""
+    words = shlex.split(record.repeat)
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if word not in _OF_A_SEARCH and before not in _OF_A_SEARCH[:2]
+    ]
+    return shlex.join([kept[0], "run", *kept[2:], "--plan", "exhaustive"])
+
+
 def _commands(record: SearchRecord) -> Iterator[str]:
     if record.bound == ">=" and record.dtype != "float64":
-        yield f"every {record.dtype}: gelu-verify run {record.target} --dtype {record.dtype} --plan exhaustive"
+        yield f"every {record.dtype}: {_of_every_input(record)}"
     if record.repeat_witness:
         yield f"worst input: {record.repeat_witness}"
     yield f"repeat: {record.repeat}"

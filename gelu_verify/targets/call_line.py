@@ -16,12 +16,14 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from ..errors import UsageError
+from .parameter_names import role_of
 
 MEANINGS = {
     "f": "what was named",
@@ -103,18 +105,20 @@ def _unusable(text: str, why: str, meanings: Mapping[str, str]) -> UsageError:
     return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as {example!r})")
 
 
-def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
-    """Why `f(x)` cannot be how `call` is called: it is asynchronous, a generator, or takes other arguments."""
-    import inspect
+def line_of(name: str, call: Callable[..., Any]) -> CallLine | None:
+    """How `call` is called by the names of its parameters; None where `f(x)` is right, or nothing is known.
 
+    UsageError, with the line that may be right, where the names leave something open; where it is asynchronous, or a
+    generator.
+    """
     inner = call
     while hasattr(inner, "func"):  # functools.partial
         inner = inner.func
     function = inner if inspect.isroutine(inner) else type(inner).__call__
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
+        raise UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):
-        return UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
+        raise UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
     try:
         signature = inspect.signature(call)
     except (ValueError, TypeError):  # much of what is written in C has no signature
@@ -122,6 +126,40 @@ def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
     try:
         signature.bind(None)
     except TypeError as error:
-        return UsageError(f"{name}{signature} cannot be called with one argument ({error}): --call says how, "
-                          "such as --call 'f(x, out=y)', --call 'f(dy, x)'")  # fmt: skip
+        return _by_names(f"{name}{signature}", [*signature.parameters.values()], error)
     return None
+
+
+_EXAMPLES = {
+    "inplace": "False",
+    "in_place": "False",
+    "dim": "-1",
+    "axis": "-1",
+    "approximate": "'none'",
+    "training": "False",
+}
+
+
+def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError) -> CallLine:
+    """The line in which each parameter that is needed is what its name says."""
+    star = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [each for each in parameters if each.default is each.empty and each.kind not in star]
+    if not needed:
+        raise UsageError(f"{shown} cannot be called with one argument ({error})")
+    roles: dict[str, str] = {each.name: role_of(each.name).replace("dx", "y") for each in needed}
+    unknown = [name for name, role in roles.items() if role not in MEANINGS]
+    if "x" not in roles.values():  # the only one without a meaning, else the first
+        roles[unknown[0] if unknown else needed[0].name] = "x"
+    may_be_input = "n" not in roles.values() and bool({"y", "ys", "to"} & roles.keys())  # f(x, y) may return x * y
+    is_open = may_be_input or len(set(roles.values())) < len(roles) or not all(roles.values())
+    words = []
+    for each in needed:
+        role = roles[each.name] or _EXAMPLES.get(each.name, "1.0")
+        is_keyword = each.kind is each.KEYWORD_ONLY or (not roles[each.name] and each.kind is not each.POSITIONAL_ONLY)
+        words.append(f"{each.name}={role}" if is_keyword else role)
+    line = f"f({', '.join(words)})"
+    if is_open:
+        raise UsageError(
+            f"{shown} cannot be called with one argument ({error}): --call says how, such as --call {line!r}"
+        )
+    return CallLine.parsed(line)

@@ -24,7 +24,7 @@ from ..formats import DTYPES
 from ..interrupts import is_from_user
 from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
-from .call_line import CallLine, needs_a_line
+from .call_line import CallLine, line_of
 from .callable_target import CallableTarget
 from .detection import Detection, own_kind, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
@@ -116,6 +116,7 @@ def callable_target(
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
     compute, made_with = _ready(title, compute, asked.kwargs, line)
+    line = line or line_of(title, compute)
     target = CallableTarget(
         name=title,
         function=function,
@@ -175,8 +176,6 @@ def _ready(
         bound = _instance(name, compute, kwargs)
     else:
         bound = functools.partial(compute, **kwargs) if kwargs else compute
-    if line is None and (reason := needs_a_line(name, bound)):
-        raise reason
     return bound, text
 
 

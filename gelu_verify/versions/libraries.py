@@ -24,8 +24,8 @@ from ..targets.frameworks import (
     tensorflow_,
     torch_,
 )
-from ..targets.kinds.base import claimed_by
 from ..targets.library_target import Path
+from ..targets.names import claimed_by
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def test_wrong_kernels_are_found(tmp_path, symbol, function, options, kind, word
     [
         ("engine_gelu", [], "ex2.approx.ftz.f32 (ptx_activations.cu:"),
         ("exact_gelu", ["--approximations", "nearest"], "PTX bounds no error of it"),
-        ("absent", [], "no function 'absent' in ptx_activations.cu"),
+        ("absent", [], "no function 'absent' in "),
         ("engine_gelu:host", [], "--device ptx executes kernels, not functions of the host"),
     ],
 )

@@ -33,7 +33,11 @@ def test_a_kernel_of_a_source_file_is_executed():
         ("ptx.gelu_cr", {"device": "cuda"}, "ptx.gelu_cr runs on ptx, not on cuda"),
         (f"{SOURCE}:relu_f32:host", {"device": "ptx"}, "executes kernels, not functions of the host"),
         (f"{SOURCE}:relu_f32", {"approximations": "nearest"}, "--approximations is for --device ptx"),
-        ("math:tanh", {"approximations": "nearest"}, "--approximations is for a CUDA source, and none was named"),
+        (
+            "math:tanh",
+            {"approximations": "nearest"},
+            "--approximations is for a CUDA source or PTX file, and none was named",
+        ),
     ],
 )
 def test_what_does_not_run_there_is_refused(name, options, message):

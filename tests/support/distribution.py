@@ -103,6 +103,23 @@ MONOTONE = Check("monotone", "a name that is taken", lambda evidence: 7)
 """,
     "worse/half.py": "def discover():\n    raise ValueError('a bug of the family')\n    yield\n",
     "worse/exits.py": "raise SystemExit(3)\n",
+    "worse/calls.py": """
+import re
+
+from gelu_verify.targets.kinds import Kind
+from gelu_verify.targets.python_callables import callable_target
+
+
+def broken(x):
+    raise KeyError("a bug of its own")
+
+
+def load(name, match, asked):
+    yield callable_target(broken, name=name)
+
+
+KIND = Kind("calls", {"calls:X": "raises when it is called"}, re.compile("calls:.*"), load)
+""",
     "worse/failing.py": """
 import re
 
@@ -196,6 +213,7 @@ monotone = worse.nonsense:MONOTONE
 
 [gelu_verify.targets]
 failing = worse.failing
+calls = worse.calls
 half = worse.half
 """,
 }

@@ -17,8 +17,8 @@ BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
     ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing", "current_test"],
-    ["paths", "parsing", "formats", "plugins", "own_faults"],
-    ["arrays", "calling", "functions", "ptx"],
+    ["paths", "parsing", "formats", "plugins"],
+    ["own_faults", "arrays", "calling", "functions", "ptx"],
     ["gpu"],
     ["machine"],
     ["isa", "work"],

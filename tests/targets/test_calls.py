@@ -30,6 +30,10 @@ def narrow_or_float(x): return 0.0 if x < 0 else np.float32(0.5) * x
 def out(x, out): out[...] = halved(x)
 def nyx(n, y, x): assert n == x.size; y[:n] = halved(x)
 def ignores_out(x, out): return halved(x)
+def scaled(x, alpha): return alpha * x
+def either(p, q): return p
+def flagged(x, inplace, *, dim): return x
+def out_first(dst, src): dst[...] = halved(src)
 def writes_half(x, y): y[::2] = halved(x[::2])
 def in_place(x): x *= x.dtype.type(0.5)
 def empties(xs: list[float]): out = [0.5 * x for x in xs]; xs.clear(); return out
@@ -184,13 +188,28 @@ def test_no_rounding_hides_in_a_list(file):
 
 
 @pytest.mark.parametrize(
+    ("path", "call", "function"),
+    [
+        ("out", "f(x, y)", "gelu"),
+        ("out_first", "f(y, x)", "gelu"),
+        ("nyx", "f(n, y, x)", "gelu"),
+        ("backward", "f(dy, x)", "gelu_grad"),
+    ],
+)
+def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function):
+    target = chosen(f"{file}:{path}", dtype="float32")
+    assert f"as {call}" in target.note
+    assert target.function == function
+    halves(target)
+
+
+@pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        (
-            "out",
-            {},
-            r"out\(x, out\) cannot be called with one argument .*--call says how, such as --call 'f\(x, out=y\)'",
-        ),
+        ("scaled", {}, r"scaled\(x, alpha\) cannot be called with one argument .* such as --call 'f\(x, alpha=1.0\)'"),
+        ("either", {}, r"either\(p, q\) cannot be called .* such as --call 'f\(x, q=1.0\)'"),
+        ("writes_half", {}, r"writes_half\(x, y\) cannot be called .* such as --call 'f\(x, y\)'"),
+        ("flagged", {}, r"such as --call 'f\(x, inplace=False, dim=-1\)'"),
         ("later", {}, r"later is asynchronous"),
         ("Waits", {}, r"asynchronous"),
         ("yields", {}, r"is a generator function .yield.: --call 'list\(f\(x\)\)'"),

@@ -8,9 +8,8 @@ from gelu_verify import targets
 from gelu_verify.calling import OPTIONS
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES
-from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets.kinds import kind_of, kinds
-from gelu_verify.targets.kinds.base import Asked, claimed_by, dtype_of, function_of
+from gelu_verify.targets.kinds.base import Asked, dtype_of
 
 
 @pytest.mark.parametrize(
@@ -95,19 +94,6 @@ def test_an_option_that_nothing_named_takes_is_refused(names, options, message):
 def test_an_option_is_for_those_that_take_it():
     found, _ = targets.select(["numpy.tanh", "numpy:tanh"], dtype="float32", array="numpy", function="tanh")
     assert [target.name for target in found] == ["numpy.tanh", "numpy:tanh"]
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_symbol_says_what_it_claims(function):
-    assert claimed_by(function) == (function, None)
-    assert function_of(function, Asked()) == function
-    marks = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "double": "float64", "half": "float16"}
-    for mark, dtype in marks.items():
-        assert claimed_by(f"{function}_{mark}") == (function, dtype)
-    assert claimed_by(f"my_{function}_f32") == (None, "float32")
-    assert claimed_by(f"{function}f") == (function, "float32")
-    assert function_of(f"{function}_fast", Asked()) == "gelu"
-    assert function_of(f"{function}_f32", Asked(function="silu")) == "silu"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

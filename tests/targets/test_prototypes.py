@@ -238,7 +238,7 @@ def test_an_input_that_is_written_to_is_a_failure_there_too(file):
         (
             "reversed",
             "void f(size_t n, double *y, const double *x)",
-            r"is declared .*\(const int, +double .*--call says",
+            r"is declared void reversed\(const int n, double .*--call says",
         ),
         ("reversed", "void f(const int n, float *y, const float *x)", r"is declared .*double.*--call says .*float"),
         ("in_place", "int f(float *x, int n)", r"is declared void.*--call says int"),
@@ -331,4 +331,7 @@ def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     done = subprocess.run(
         [*command[:5], "numpy.tanh", *command[6:-1], "other"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert "--call is for a C or C++ source or ONNX model or shared library or Python callable, and none" in done.stderr
+    assert (
+        "--call is for a C or C++ source or CUDA source or ONNX model or PTX file or shared library or Python"
+        in done.stderr
+    )

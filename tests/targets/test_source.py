@@ -57,7 +57,7 @@ void half(const _Float16 *x, _Float16 *y, size_t n) { for (size_t i = 0; i < n; 
 void half(const uint16_t *x, uint16_t *y, size_t n) { bits(x, y, n); }
 #endif
 float two(float x, float y) { return x + y; }
-void reversed(float *y, size_t n, const float *x) {}
+void reversed(double *y, size_t n, const double *x) { for (size_t i = 0; i < n; i++) y[i] = -x[i]; }
 void mixed(const float *x, double *y, size_t n) {}
 float lies_f64(float x) { return x; }
 int number = 3;
@@ -142,9 +142,12 @@ def test_cplusplus(tmp_path):
     np.testing.assert_array_equal(
         chosen(f"{path}:halves<double>").evaluate("float64", bits("float64", "3", "-1")).view("f8"), [1.5, -0.5]
     )
-    for several in ("halves", "overloaded"):
-        with pytest.raises(UsageError, match=rf"no function '{several}' in .*kernel.cpp .it has gelu_f64"):
-            targets.select([f"{path}:{several}"])
+    assert chosen(f"{path}:overloaded").dtypes == ("float32",), "the other one takes two numbers"
+    assert chosen(f"{path}:halves", dtype="float64").dtypes == ("float64",)
+    with pytest.raises(UsageError, match=r"'halves' in .* is a template of class T: --dtype says for which type"):
+        targets.select([f"{path}:halves"])
+    with pytest.raises(UsageError, match=r"no function 'halve' in .*kernel.cpp .it has halves, half"):
+        targets.select([f"{path}:halve"])
 
 
 @needs_cc
@@ -156,9 +159,10 @@ def test_cplusplus(tmp_path):
         ("scalar_bits", "float16", "uint16_t scalar_bits(uint16_t x)"),
         ("scalar_bits", "bfloat16", "uint16_t scalar_bits(uint16_t x)"),
         ("vector", "float32", "void vector(const float *x, float *y, size_t n)"),
-        ("counted", "float64", "void counted(const double *x, double *y, size_t n)"),
-        ("bits", "bfloat16", "void bits(const uint16_t *x, uint16_t *y, size_t n)"),
-        ("half", "float16", "void half(const uint16_t *x, uint16_t *y, size_t n)"),
+        ("counted", "float64", "void counted(double *x, double *y, int n)"),
+        ("bits", "bfloat16", "void bits(const unsigned short *x, uint16_t *y, long n)"),
+        ("half", "float16", "void half(const "),
+        ("reversed", "float64", "void reversed(double *y, size_t n, const double *x)"),
     ],
 )
 def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
@@ -176,10 +180,13 @@ def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
 @pytest.mark.parametrize(
     ("typed", "options", "message"),
     [
-        ("two", {}, r"'two' in .* is declared otherwise; accepted are T two\(T\) and void two\(const T"),
-        ("reversed", {}, "declared otherwise"),
-        ("mixed", {}, "declared otherwise"),
-        ("number", {}, "declared otherwise"),
+        (
+            "two",
+            {},
+            r"'two' in .* is declared float two\(float x, float y\): .* y needs a value: give --call 'f\(x, p2=",
+        ),
+        ("mixed", {}, "its input and its output are of different types"),
+        ("number", {}, "'number' in .* is a variable, not a function"),
         ("vector:scalar", {}, "'vector' in .* is declared vector, not scalar"),
         ("scalar:vector", {}, "is declared scalar, not vector"),
         ("lies_f64", {}, "lies_f64 says float64 by its name, but is declared with float"),
@@ -211,7 +218,7 @@ def test_a_declaration_that_does_not_fit_is_named(tmp_path, typed, options, mess
     ],
 )
 def test_misuse_is_named(source, typed, options, message):
-    source.with_name("broken.c").write_text("int f(void) {\n    return absent + missing;\n}\n")
+    source.with_name("broken.c").write_text("float f(float x) {\n    return absent + missing;\n}\n")
     source.with_name("lost.c").write_text('#include "no_such_header.h"\n')
     with pytest.raises(UsageError, match=message) as raised:
         targets.select([typed.format(folder=source.parent)], **options)
@@ -265,7 +272,7 @@ __global__ void gelu_f32(const float *x, float *y, size_t n)
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 0.5f * x[i] * (1.0f + erff(0.70710678f * x[i]));
 }
-__global__ void gelu_f16(const __half *x, __half *y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void gelu_f16(const __half *x, __half *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }
 void launched_bf16(const __nv_bfloat16 *x, __nv_bfloat16 *y, size_t n) {}
 """
 
@@ -308,7 +315,7 @@ def test_cuda_runs(cuda):
     ],
 )
 def test_cuda_that_does_not_compile(cuda, typed, message):
-    cuda.with_name("broken.cu").write_text("__global__ void gelu_f32(absent x) {}")
+    cuda.with_name("broken.cu").write_text("__global__ void gelu_f32(float *x, int n) { absent(x, n); }")
     with pytest.raises(UsageError, match=message):
         targets.select([str(cuda.with_name(typed.partition(":")[0])) + ":" + typed.partition(":")[2]])
 
@@ -318,7 +325,7 @@ def test_cuda_that_does_not_compile(cuda, typed, message):
     [
         ("absent.cu:gelu_f32", "^no such file"),
         ("kernel.cu", "names no kernel"),
-        ("kernel.cu:gelu", "nothing says which dtype"),
+        ("kernel.cu:gelu", "no function 'gelu' in .*kernel.cu .it has gelu_f32, gelu_f16, launched_bf16"),
         ("kernel.cu:gelu_f32:scalar", "'scalar' .accepted: kernel, host"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -162,7 +163,13 @@ class Library:
         try:
             (handle, environment), mapped = mapped_by(lambda: _opened(str(library)), folder, time())
         except OSError as error:
-            raise UsageError(f"{shown} cannot be loaded: {error}") from None
+            missing = re.search(r"undefined symbol: \w+", str(error))
+            hint = (
+                f"{missing[0]} (--cflags with the file or the library that has it adds it)"
+                if missing and built
+                else error
+            )
+            raise UsageError(f"{shown} cannot be loaded: {hint}") from None
         files = files_of(handle)
         also = _also.setdefault(handle._handle, mapped - {file.elf.path.resolve() for file in files})
         check_linked(shown, files, [Path(path) for path in built.linked] if built else [])
@@ -192,8 +199,7 @@ class Library:
 
 @dataclass(frozen=True)
 class LibraryFunction:
-    """A function of a library, as it was named; `also` is added to its note; `apart`: why it cannot be called in place,
-    by its source."""
+    """A function of a library, as it was named; `also` is added to its note."""
 
     library: Library
     name: str
@@ -202,7 +208,6 @@ class LibraryFunction:
     asked: Asked
     built: Built | None = None
     also: str = ""
-    apart: str = ""
 
     def by_convention(self, abi: str, dtype: str) -> CFunction:
         """As a target that is called as one of `ABIS` says."""
@@ -247,7 +252,7 @@ class LibraryFunction:
             compute=compute,
             environment=self.library.environment,
             contract=prototype.contract if prototype else NOTHING,
-            apart=(prototype.apart if prototype else "") or apart or self.apart,
+            apart=(prototype.apart if prototype else "") or apart,
             if_it_writes=if_it_writes,
         )
 

@@ -8,10 +8,10 @@ import re
 from ...errors import UsageError
 from ...formats import get_format
 from ._compiler import Compiler
-from ._prototype import VECTORS, Prototype
+from ._parameters import VECTORS, is_data
+from ._prototype import ZEROS, Prototype
 
 CALL = "gelu_verify_call"
-_ZEROS = re.compile(r"zeros\((\d+)\)")
 _HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}
 # The function is given as an address, so that no compiler knows which it is, and changes it to suit its caller.
 _SOURCE = """
@@ -27,15 +27,18 @@ __attribute__((visibility("default"){target})) long long
 {{
     typedef char gv_element[sizeof({T}) == {itemsize} ? 1 : -1];
     {pointer} = ({cast})gv_function;
-{zeros}{body}
+    __SIZE_TYPE__ gv_i = 0;
+{zeros}    (void)gv_i;
+{body}
 }}
 """
 _MEMORY = "    __attribute__((aligned(64))) unsigned char gv_zeros{i}[{size}] = {{0}};\n"
 _IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
-_OF_A_VALUE = """    for (__SIZE_TYPE__ gv_i = 0; gv_i < gv_n; gv_i++)
+_ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
+_OF_A_VALUE = """    for (; gv_i < gv_n; gv_i++)
         (({T} *)gv_y)[gv_i] = {call};
     return 0;"""
-_OF_A_VECTOR = """    for (__SIZE_TYPE__ gv_i = 0; gv_i < gv_n; gv_i += {lanes}) {{
+_OF_A_VECTOR = """    for (; gv_i < gv_n; gv_i += {lanes}) {{
         __SIZE_TYPE__ gv_size = (gv_n - gv_i < {lanes} ? gv_n - gv_i : {lanes}) * {itemsize};
         {V} gv_v = {{0}};
         __builtin_memcpy(&gv_v, (const {T} *)gv_x + gv_i, gv_size);
@@ -51,12 +54,13 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     A gradient takes dy behind them.
     """
     base, itemsize = prototype.data.base, get_format(dtype).width // 8
-    element, lanes, target = VECTORS.get(base, (base, 0, ""))
+    element, lanes, target = VECTORS.get(prototype.data.vector, (base, 0, ""))
     element = f"uint{8 * itemsize}_t" if element == "void" else element
-    zeros = [(i, found[1]) for i, each in enumerate(prototype.parameters) if (found := _ZEROS.fullmatch(each.value))]
+    zeros = [(i, found[1]) for i, each in enumerate(prototype.parameters) if (found := ZEROS.fullmatch(each.value))]
     call = _call(prototype, element, itemsize)
     if prototype.is_array:
-        body = _IN_PLACE.format(itemsize=itemsize) * prototype.in_place + f"    return {call};"
+        before = _IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to
+        body = before.format(itemsize=itemsize) + f"    return {call};"
     else:
         form = _OF_A_VECTOR if lanes else _OF_A_VALUE
         body = form.format(T=element, V=base, lanes=lanes, itemsize=itemsize, call=call)
@@ -75,7 +79,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
 
 
 def _call(prototype: Prototype, element: str, itemsize: int) -> str:
-    """The call, as a number: 0 where the function returns nothing, or true."""
+    """The call, as a number: 0 where the function returns nothing, true, a pointer or a value of a format."""
     values = {
         "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
         "y": f"({prototype.output.type})gv_y",
@@ -85,15 +89,23 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     if gradient := prototype.named("dy"):
         values["dy"] = f"({gradient.type})gv_dy" if prototype.is_array else f"((const {element} *)gv_dy)[gv_i]"
     if not prototype.is_array:
-        values["x"] = "gv_v" if prototype.data.base in VECTORS else f"((const {element} *)gv_x)[gv_i]"
+        values["x"] = "gv_v" if prototype.data.vector else f"((const {element} *)gv_x)[gv_i]"
+    names = {name: f"((const {element} *)gv_{name})" for name in ("x", "dy")}
+    names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [
-        f"({each.type})gv_zeros{i}" if _ZEROS.fullmatch(each.value) else values.get(each.name, each.value)
+        f"({each.type})gv_zeros{i}"
+        if ZEROS.fullmatch(each.value)
+        else values.get(each.name) or prototype.argument(each, itemsize, names)
         for i, each in enumerate(prototype.parameters)
     ]
     call = f"gv_f({', '.join(arguments)})"
     if not prototype.is_array:
         return call
-    return {"void": f"({call}, 0)", "bool": f"!{call}", "_Bool": f"!{call}"}.get(prototype.result, call)
+    if prototype.result in ("bool", "_Bool"):
+        return f"!{call}"
+    return (
+        f"({call}, 0)" if prototype.result == "void" or "*" in prototype.result or is_data(prototype.result) else call
+    )
 
 
 def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:

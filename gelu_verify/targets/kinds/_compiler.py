@@ -112,14 +112,27 @@ class Compiler:
                 os.replace(source, record)  # whole or not at all
         return built
 
+    def preprocessed(
+        self, file_name: str, text: str, shown: str, flags: Sequence[str], every: Sequence[str] = ()
+    ) -> str:
+        """What the compiler's preprocessor makes of `text`, which includes the user's file; UsageError as `library`.
+
+        `every`: the command that shows all errors, where that is not one of this compiler.
+        """
+        with tempfile.TemporaryDirectory(dir=_builds()) as scratch:
+            source = Path(scratch) / file_name
+            source.write_text(text, encoding="utf-8")
+            command = [*self.command, "-E", *flags, str(source)]
+            return self._run(shown, command, every or self._shows_all(shown, flags))
+
     def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
         """Compile `source` to `made`; the shared libraries that the linker read, which the loader will find."""
         command = [*self.command, *before, str(source), *after]
-        linked = self._linked(self._run(shown, [*command, "-o", str(made)]))
+        linked = self._linked(self._run(shown, [*command, "-o", str(made)], self._shows_all(shown, after)))
         if folders := dict.fromkeys(str(path.parent) for path in linked if not self._finds(path)):
             searched = ["--disable-new-dtags", *(word for folder in folders for word in ("-rpath", folder))]
             command += [part for word in searched for part in ("-Xlinker", word)]  # before LD_LIBRARY_PATH
-            self._run(shown, [*command, "-o", str(made)])
+            self._run(shown, [*command, "-o", str(made)], self._shows_all(shown, after))
         return linked
 
     def _linked(self, trace: str) -> list[Path]:
@@ -141,11 +154,18 @@ class Compiler:
         found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
         return os.path.isabs(found) and library.samefile(found)  # else it is the name that was asked for
 
-    def _run(self, shown: str, command: list[str]) -> str:
+    def _shows_all(self, shown: str, after: Sequence[str]) -> list[str]:
+        """A command that says all that is wrong with the user's own file, with the user's own flags."""
+        is_header = Path(shown).suffix in (".h", ".hh", ".hpp", ".hxx")  # which a compiler would precompile
+        language = ["-x", "c++" if any("++" in each for each in (*self.command, *after)) else "c"] * is_header
+        only = ["-ptx"] if "nvcc" in self.command[0] else ["-shared", "-fPIC"]
+        return [*self.command, *only, *language, shown, *(["-x", "none"] * is_header), *after, "-o", os.devnull]
+
+    def _run(self, shown: str, command: list[str], every: Sequence[str]) -> str:
         plain = {**os.environ, "LC_ALL": "C"}  # errors are looked for by English words
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=plain)
         if done.returncode:
-            raise UsageError(_why(shown, command, done.stderr or done.stdout))
+            raise UsageError(_why(shown, done.stderr or done.stdout, every))
         return done.stdout
 
 
@@ -172,11 +192,10 @@ def _version(command: Sequence[str]) -> str:
     return (release or (lines or [Path(command[0]).name])[0]).strip()
 
 
-def _why(shown: str, command: list[str], output: str) -> str:
-    """The first error, how many more there are, and how to see all."""
+def _why(shown: str, output: str, every: Sequence[str]) -> str:
+    """The first error, how many more there are, and how to see all: by the command `every`."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if _LINKER_ERROR.search(line)] or [line for line in lines if _ERROR.search(line)]
     first = (errors or lines or ["the compiler printed nothing"])[0]
     more = f" (and {len(errors) - 1} more lines)" if len(errors) > 1 else ""
-    every = shlex.join([command[0], "-fsyntax-only" if "nvcc" not in command[0] else "-c", shown])
-    return f"{shown} does not compile: {first}{more}; to see all: {every}"
+    return f"{shown} does not compile: {first}{more}; to see all: {shlex.join(every)}"

@@ -1,21 +1,24 @@
-"""How a C function is called, said by its prototype: "void f(size_t n, float *y, const float *x, int exact=1)".
+"""How a function of C, C++ or CUDA is called: "void f(size_t n, float *y, const float *x, int exact=1)".
 
 The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
-size, `dy` the gradient of the result, of a backward pass; any other has its value behind it. `_calling.py` makes the C
-function that calls it like that. Behind it may follow what else is agreed between the function and who calls it:
-`Contract`.
+size, `dy` the gradient of the result, of a backward pass; any other has its value behind it. The types may be left out
+where a declaration has them (`_declaration.py`, which `_roles.py` makes a prototype of): "f(n, y, x, exact=1)".
+`_calling.py` makes the C function that calls it like that, `cuda_source.py` the kernel and the launch. Behind it may
+follow what else is agreed between the function and who calls it: `Contract`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...errors import UsageError
 from ..contract import NOTHING, Contract
-from .base import Asked, claimed_by, dtype_of
+from ..names import claimed_by
+from ._parameters import CParameter, Declared, plain_type
+from .base import Asked, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
 ROLES = (
@@ -23,67 +26,74 @@ ROLES = (
     "any other needs a value: params=NULL"
 )
 GIVEN = ("x", "y", "n", "bytes", "dy")
+ADDED_TO = "zeros"  # of y: it is zero before a call, which adds to it
+ZEROS = re.compile(r"zeros\((\d+)\)")
 _PROTOTYPE = re.compile(
-    r"\s*(?P<result>[\w\s*:<>]*[\s*])(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>.*)\)(?P<also>[^()]*)", re.DOTALL
+    r"\s*(?P<result>[\w\s*:<>&,]*[\s*&])??(?P<name>[A-Za-z_]\w*)\s*(?:<<<(?P<launch>.+?)>>>\s*)?"
+    r"\((?P<parameters>.*)\)(?P<also>[^()]*)",
+    re.DOTALL,
 )
-_PARAMETER = re.compile(r"(?P<type>.*[\s*&])(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL)
+_PARAMETER = re.compile(
+    r"(?:(?P<type>[\w\s:<>,*&]*[\s*&]))?(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL
+)
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
+_IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
+_SIZES = re.compile(r"\b(?:n|bytes)\b")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
-_DTYPES = {"float": "float32", "double": "float64", "_Float16": "float16", "__fp16": "float16", "__bf16": "bfloat16"}
-VECTORS = {  # element, how many of them, what the caller must be compiled for
-    "__m128": ("float", 4, ""),
-    "__m128d": ("double", 2, ""),
-    "__m256": ("float", 8, "avx"),
-    "__m256d": ("double", 4, "avx"),
-    "__m512": ("float", 16, "avx512f"),
-    "__m512d": ("double", 8, "avx512f"),
-    "float32x4_t": ("float", 4, ""),
-    "float64x2_t": ("double", 2, ""),
-}
-
-
-@dataclass(frozen=True)
-class CParameter:
-    """One parameter: its type and name, and its value where it is none of GIVEN."""
-
-    type: str
-    name: str
-    value: str = ""
-
-    @property
-    def base(self) -> str:
-        """The type without pointers and qualifiers."""
-        return " ".join(word for word in self.type.replace("*", " ").split() if word not in ("const", "volatile"))
 
 
 @dataclass(frozen=True)
 class Prototype:
-    """A function as its caller sees it, and what is agreed between them."""
+    """A function as its caller sees it, and what is agreed between them.
+
+    `launch`: grid, block and bytes of shared memory of a kernel; `restricted`: its arrays must not overlap; `said`:
+    what its parameters were taken for, and by what, where nobody said it.
+    """
 
     text: str
     result: str
     parameters: tuple[CParameter, ...]
     contract: Contract = NOTHING
+    launch: str = ""
+    restricted: bool = False
+    said: str = ""
 
     @classmethod
-    def parsed(cls, text: str, symbol: str) -> Prototype:
-        """What `--call` says of `symbol`; UsageError where that is not a prototype, or leaves something open."""
+    def parsed(cls, text: str, symbol: str, declared: Declared | None = None) -> Prototype:
+        """What `--call` says of `symbol`; UsageError where that is not a prototype, or leaves something open.
+
+        Of what is `declared` in a source the types may be left out, and are the declared ones of any NULL.
+        """
         text = " ".join(text.split())
         found = _PROTOTYPE.fullmatch(text)
         contract = _contract(found["also"]) if found else None
-        if not found or contract is None:
-            raise UsageError(f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, {AGREED})")
+        typed = found is not None and bool((found["result"] or "").strip())
+        if not found or contract is None or not (typed or declared):
+            needed = f"; {symbol!r} has no declaration here, so the types are needed" if found and not typed else ""
+            raise UsageError(f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, {AGREED}{needed})")
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
             raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is tested (f stands for any function)")
-        parameters = tuple(_parameter(text, each) for each in _separated(found["parameters"]))
-        prototype = cls(text, " ".join(found["result"].split()), parameters, contract)
-        if wrong := prototype._wrong():
+        each = [part.strip() for part in separated(found["parameters"])]
+        theirs: Sequence[CParameter | None] = declared.parameters if declared else [None] * len(each)
+        left_out = [parameter for parameter in theirs[len(each) :] if parameter]
+        if len(each) > len(theirs) or not all(parameter.value for parameter in left_out):
+            assert declared is not None
+            raise UsageError(f"--call {text!r} has {len(each)} parameters, but it is declared {declared.shown}")
+        prototype = cls(
+            text,
+            " ".join((found["result"] or "").split()) or (declared.result if declared else ""),
+            (*(_parameter(text, *pair) for pair in zip(each, theirs)), *left_out),  # noqa: B905 - defaults are left out
+            contract,
+            (found["launch"] or "").strip(),
+            bool(_RESTRICT.search(text)) or bool(declared and declared.restricted),
+        )
+        if wrong := prototype.wrong():
             raise UsageError(f"--call {text!r} {wrong}")
         return prototype
 
-    def _wrong(self) -> str:
+    def wrong(self) -> str:
         """Why nothing can be called like that; empty where it can."""
         names = [each.name for each in self.parameters]
         if len(set(names)) < len(names):
@@ -96,19 +106,23 @@ class Prototype:
             return "reads beyond no input: that needs an x and a y that are pointers"
         if self.contract.demands and not self.is_array:
             return "demands something of arrays, but takes none: that needs an x or a y that is a pointer"
-        if self.contract.wrong:
-            return self.contract.wrong
-        sized = {"n", "bytes"} & set(names)
-        if not self.is_array:
-            fits = self.result == self.data.base and "x" in names and not ("y" in names or sized)
-            if gradient := self.named("dy"):
-                fits = fits and gradient.type == self.data.type and self.data.base not in VECTORS
-            return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
+        return self.contract.wrong or (self._wrong_arrays(set(names)) if self.is_array else self._wrong_value(names))
+
+    def _wrong_value(self, names: list[str]) -> str:
+        gradient = self.named("dy")
+        fits = plain_type(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
+        if gradient:
+            fits = fits and gradient.base == self.data.base and not self.data.vector
+        return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
+
+    def _wrong_arrays(self, names: set[str]) -> str:
         data = [each for each in self.parameters if each.name in ("x", "y", "dy")]
-        if any(each.type.count("*") != 1 or each.base != self.data.base for each in data):
+        if any(each.pointers != 1 or each.element != self.data.element for each in data):
             return f"needs x and y{', and dy,' * ('dy' in names)} as pointers to the same type"
-        if "const" in self.output.type.split():
+        if self.output.is_const:
             return f"has no output, because {self.output.name} is const ({ROLES})"
+        values = (self.launch, *(each.value for each in self.parameters))
+        sized = {"n", "bytes"} & names or any(_SIZES.search(value) for value in values)
         return "" if sized else f"says nowhere how many values there are ({ROLES})"
 
     def named(self, name: str) -> CParameter | None:
@@ -130,12 +144,17 @@ class Prototype:
     @property
     def is_array(self) -> bool:
         """Whether it takes all values at once."""
-        return "*" in self.data.type
+        return self.data.pointers > 0
 
     @property
     def in_place(self) -> bool:
         """Whether its results replace its input."""
         return self.is_array and self.data.name == self.output.name
+
+    @property
+    def is_added_to(self) -> bool:
+        """Whether it adds its results to what the output is, which is zero before it."""
+        return self.is_array and not self.in_place and self.output.value == ADDED_TO
 
     @property
     def apart(self) -> str:
@@ -144,29 +163,40 @@ class Prototype:
             return OF_VALUES
         if self.in_place:
             return "its results replace its input in every call"
+        if self.is_added_to:
+            return "it adds to its output"
         if self.contract.oob_reads:
             return "it reads beyond its input"
-        return RESTRICTED if _RESTRICT.search(self.text) else ""
+        return RESTRICTED if self.restricted else ""
+
+    @property
+    def called(self) -> str:
+        """How it is called, in words."""
+        called = self.text.partition(";")[0].strip()
+        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place)))
 
     @property
     def note(self) -> str:
-        """How it is called, in words."""
-        called = self.text.partition(";")[0].strip()
-        return ", ".join(filter(None, (f"called as {called}", "in place" * self.in_place, self.contract.note)))
+        """The same, and what is agreed."""
+        return ", ".join(filter(None, (self.called, self.contract.note)))
 
     def dtype(self, name: str, symbol: str, asked: Asked) -> str:
         """What it computes in: by the type of x, else as the name or the user says."""
-        base = self.data.base
-        dtype = _DTYPES.get(VECTORS[base][0] if base in VECTORS else base)
+        dtype = self.data.dtype
         if dtype is None:
             return dtype_of(name, symbol, asked)
         if claimed_by(symbol)[1] not in (None, dtype):
-            raise UsageError(f"{name} says {claimed_by(symbol)[1]} by its name, but --call says {base}")
+            raise UsageError(f"{name} says {claimed_by(symbol)[1]} by its name, but is declared with {self.data.base}")
         return dtype
 
     def pointer(self, name: str = "") -> str:
         """The declaration of a pointer to such a function; its type without a name."""
         return f"{self.result} (*{name})({', '.join(each.type for each in self.parameters)})"
+
+    def argument(self, parameter: CParameter, itemsize: int, names: Mapping[str, str]) -> str:
+        """The value that was said of a parameter, in C; `names`: what x, y, dy and n in it are there."""
+        known = {**names, "bytes": f"({names['n']} * {itemsize})"}
+        return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
 
 
 def _contract(also: str) -> Contract | None:
@@ -174,7 +204,7 @@ def _contract(also: str) -> Contract | None:
     return Contract.parsed(also) if not also.strip() or also.lstrip().startswith(";") else None
 
 
-def _separated(parameters: str) -> Iterator[str]:
+def separated(parameters: str) -> Iterator[str]:
     """At the commas that are in no brackets."""
     depth, start = 0, 0
     for at, character in enumerate(parameters):
@@ -185,18 +215,31 @@ def _separated(parameters: str) -> Iterator[str]:
     yield parameters[start:]
 
 
-def parameters_of(declared: str) -> tuple[CParameter, ...] | None:
-    """The parameters of a declaration in a source; None where one has no name, or is no type and name."""
-    found = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in _separated(declared)]
-    if not all(found):
-        return None
-    types = ((" ".join(each["type"].split()) + " *" * bool(each["array"]), each["name"]) for each in found if each)
-    return tuple(CParameter(*each) for each in types)
+def said_parameters(call: str) -> list[tuple[str, str]]:
+    """Types, without spaces, and names of a line's parameters; empty where it says none."""
+    found = _PROTOTYPE.fullmatch(" ".join(call.split()))
+    parts = (each.partition("=")[0].strip() for each in separated(found["parameters"])) if found else ()
+    read = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in parts]
+    return [("".join((each["type"] or "").split()), each["name"]) if each else ("", "") for each in read]
 
 
-def _parameter(text: str, declared: str) -> CParameter:
-    declaration, equals, value = declared.partition("=")
+_VALUE = re.compile(r"NULL|nullptr|true|false|[^A-Za-z_].*|.*[-+*/(].*", re.DOTALL)  # and no name
+_NO_ADDRESS = re.compile(r"NULL|nullptr|0|zeros\(\d+\)")
+
+
+def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
+    """What a line says of a parameter, with what is declared of it where there is a declaration."""
+    declaration, equals, value = said.partition("=")
+    value = value.strip()
     found = _PARAMETER.fullmatch(_RESTRICT.sub("", declaration).strip())
-    if found is None or bool(equals and value.strip()) == (found["name"] in GIVEN):
-        raise UsageError(f"--call {text!r}: parameter {declared.strip()!r} cannot be used ({ROLES})")
-    return CParameter(" ".join(found["type"].split()) + " *" * bool(found["array"]), found["name"], value.strip())
+    if declared and not equals and (not found or found["name"] not in GIVEN) and _VALUE.fullmatch(said):
+        return replace(declared, value=said)  # as in a call: f(bytes, x, y, NULL)
+    fits = found and (found["name"] not in GIVEN if value else found["name"] in GIVEN)
+    fits = fits or (found and found["name"] == "y" and value == ADDED_TO)
+    if not fits or not found or not (found["type"] or declared):
+        raise UsageError(f"--call {text!r}: parameter {said!r} cannot be used ({ROLES})")
+    typed = " ".join((found["type"] or "").split()) + " *" * bool(found["array"])
+    if declared and (not found["type"] or _NO_ADDRESS.fullmatch(value)):
+        return replace(declared, name=found["name"], value=value)
+    canonical = declared.canonical if declared and plain_type(typed) == declared.base else ""
+    return CParameter(typed, found["name"], value, canonical)

@@ -13,6 +13,7 @@ from ...errors import UsageError
 from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
+from ..names import MARKS, claimed_by
 from ..switches import Switches
 
 
@@ -68,40 +69,28 @@ def misfit(asked: Calling, chosen: Iterable[Kind | None], every: Iterable[Kind])
     return None
 
 
-# How C libraries mark a type in a symbol: gelu_f32, gelu_tanh_bf16, erff.
-_MARKS = {
-    "float16": ("f16", "fp16", "half", "float16"),
-    "bfloat16": ("bf16", "bfloat16"),
-    "float32": ("f32", "fp32", "float", "float32"),
-    "float64": ("f64", "fp64", "double", "float64"),
-}
-_DTYPE_OF = {mark: dtype for dtype, marks in _MARKS.items() for mark in marks}
-
-
-def claimed_by(symbol: str) -> tuple[str | None, str | None]:
-    """Function and dtype that a symbol claims by its name: ("gelu_tanh", "float32") of gelu_tanh_f32."""
-    if symbol.endswith("f") and symbol[:-1] in FUNCTIONS:  # erff, as libm has it
-        return symbol[:-1], "float32"
-    stem, _, mark = symbol.rpartition("_")
-    dtype = _DTYPE_OF.get(mark)
-    stem = stem if dtype else symbol
-    return (stem if stem in FUNCTIONS else None), dtype
-
-
 def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
-    """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one."""
+    """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one.
+
+    UsageError where the symbol claims what is no function here.
+    """
     if asked.function is not None:
         return asked.function
     claimed = claimed_by(symbol)[0] or "gelu"
     gradient = f"{claimed}_grad"
-    return gradient if gives_gradient and gradient in FUNCTIONS else claimed
+    claimed = gradient if gives_gradient and gradient in FUNCTIONS else claimed
+    if claimed not in FUNCTIONS:
+        known = ", ".join(sorted(name for name in FUNCTIONS if not FUNCTIONS[name].gradient_of))
+        what = "which are several functions" if " and " in claimed else "which is no function here"
+        raise UsageError(f"{symbol!r} says {claimed} by its name, {what}: --function says which it is ({known})")
+    return claimed
 
 
 def dtype_of(name: str, symbol: str, asked: Asked) -> str:
     """The one dtype of a foreign function: that of its symbol, else the user's; UsageError without both."""
     dtype = claimed_by(symbol)[1] or asked.dtype
     if dtype is None:
-        marks = ", ".join(f"_{marks[0]}" for marks in _MARKS.values())
+        marks = ", ".join(f"_{marks[0]}" for marks in MARKS.values())
         or_else = f", or end its name in {marks}" if symbol else ""
         raise UsageError(f"nothing says which dtype {name} computes in: give --dtype ({', '.join(DTYPES)}){or_else}")
     return dtype

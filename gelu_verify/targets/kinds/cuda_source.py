@@ -1,92 +1,56 @@
-"""A CUDA kernel of a source file, compiled here: "kernel.cu:gelu"; a host function that launches one: ":host"."""
+"""A kernel or a function of the device of a CUDA source, compiled here: "kernel.cu:gelu"; a host function: ":host".
+
+Its declaration says how it is called, as in C; a function of one value gets a kernel around it.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from ...formats import get_format
 from ...gpu import nvcc
-from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
-from ...paths import cache_folder
+from ...paths import cache_folder, resource
+from .. import incoming
 from ..base import DeviceCall, Target
+from ..contract import Contracted
 from ..output_memory import output_like
-from ._c_abi import Library
+from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
+from ._cuda_call import INSTANTIATING, KERNEL, ON_THE_DEVICE, CudaCall, kernel_around
 from ._names import includable
-from .base import Asked, Kind, dtype_of, existing, function_of, hash_of, of_a_file
+from ._parameters import CUDA_TYPES
+from ._prototype import Prototype
+from ._ptx_function import ptx_target
+from ._roles import LAUNCH, prototype_of
+from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
+from ._symbols import SourceText, included
+from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
-if TYPE_CHECKING:
-    from ...gpu.ptx_device import PtxDevice
-
-THREADS = 256  # of a block
-CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
-
-# How a function is called on device memory; x and y are pointers to T, n is a size_t.
-_CALLS = {
-    "kernel": "{symbol}<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n)",
-    "host": "{symbol}(x, y, n)",
-}
-
-# The user's file and three functions around its own, which return an error; what is timed is launch and end, no copies.
-_AROUND = """#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#include <stddef.h>
-#include "{source}"
-
-static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
-
-extern "C" const char *gelu_verify_load(const void *from, void **memory, size_t n)
-{{
-    cudaError_t error = cudaMalloc(memory, 2 * n * sizeof({T}));
-    if (error == cudaSuccess)
-        error = cudaMemset(*memory, 0xff, 2 * n * sizeof({T}));
-    if (error == cudaSuccess)
-        error = cudaMemcpy(*memory, from, n * sizeof({T}), cudaMemcpyHostToDevice);
-    return why(error);
-}}
-
-extern "C" const char *gelu_verify_call(void *memory, size_t n)
-{{
-    const {T} *x = (const {T} *)memory;
-    {T} *y = ({T} *)memory + n;
-    {call};
-    cudaError_t error = cudaGetLastError();
-    return why(error == cudaSuccess ? cudaDeviceSynchronize() : error);
-}}
-
-extern "C" const char *gelu_verify_store(void *memory, void *to, size_t n)
-{{
-    return why(cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost));
-}}
-
-extern "C" const char *gelu_verify_free(void *memory, size_t n)
-{{
-    (void)n;
-    return why(cudaFree(memory));
-}}
-"""
-
-
-_INSTANTIATING = """#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <stddef.h>
-#include "{source}"
-
-void gelu_verify_launch(const {T} *x, {T} *y, size_t n) {{ {called}; }}
-"""
+T = TypeVar("T")
+_READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
+_COMPILING = (
+    "-D__CUDACC__",
+    "-D__NVCC__",
+    "-D__CUDA_ARCH__=900",
+    "-D__CUDACC_VER_MAJOR__=13",
+    "-D__CUDACC_VER_MINOR__=0",
+)
+_CONVENTIONS = ("kernel", "host")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +58,13 @@ class CudaFunction(Target):
     """A kernel on the first device, in memory that lies there before the clock starts."""
 
     library: Any
+    takes_gradient: bool = False
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        memory = ctypes.c_void_p()  # for the input and the output
-        self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
+        memory = ctypes.c_void_p()
+        dy_bits = incoming.bits(get_format(dtype), x_bits.size) if self.takes_gradient else None
+        given = [ctypes.c_void_p(None if each is None else each.ctypes.data) for each in (x_bits, dy_bits)]
+        self._ask("load", *given, ctypes.byref(memory), x_bits.size)
         loaded = DeviceCall(partial(self._ask, "call", memory, x_bits.size), memory, x_bits)
         weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
         return loaded
@@ -119,128 +86,196 @@ class CudaFunction(Target):
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    file, symbol, call = match["file"], match["symbol"], match["call"] or "kernel"
+    file, symbol, convention = match["file"], match["symbol"], match["call"]
     source = includable(existing(file))
-    if call not in _CALLS:
-        raise one_of(f"convention of {name.removesuffix(f':{call}')}", call, list(_CALLS))
+    if convention not in (None, *_CONVENTIONS):
+        raise one_of(f"convention of {name.removesuffix(f':{convention}')}", convention, list(_CONVENTIONS))
     if not symbol:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
-    dtype = dtype_of(name, symbol, asked)
-    if asked.device == "ptx":
-        return [_on_ptx(name, source, symbol, call, dtype, asked)]
-    if asked.approximations:
+    if asked.approximations and asked.device != "ptx":
         raise UsageError("--approximations is for --device ptx")
+    if asked.device == "ptx" and convention == "host":
+        raise _no_kernel(name, source)
+    called = as_called(name, source, file, symbol, convention, asked)
+    target = (_on_ptx if asked.device == "ptx" else _on_device)(name, file, symbol, called, asked)
+    contract = called.shown.contract
+    return [Contracted.of(target, contract) if contract.demands else target]
+
+
+def _no_kernel(name: str, source: Path) -> UsageError:
+    return UsageError(
+        f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
+    )
+
+
+def as_called(name: str, source: Path, file: str, symbol: str, convention: str | None, asked: Asked) -> CudaCall:
+    """How it is called, by its declaration and `--call`."""
+    text = source_text(source, file, symbol, asked)
+    declared = text.declared(symbol, asked)
+    if declared is None:
+        raise text.no_function(symbol)
+    if (convention == "kernel") > (declared.space == "global") or (convention == "host") > (declared.space != "global"):
+        what = "a kernel" if declared.space == "global" else "no kernel"
+        raise UsageError(f"{name}: {symbol!r} in {file} is {what}: {declared.shown}")
+    if convention == "host":
+        declared = replace(declared, space="")
+    said = Prototype.parsed(asked.call, symbol, declared) if asked.call is not None else prototype_of(declared, file)
+    if said.launch and declared.space != "global":
+        raise UsageError(f"--call {said.text!r} launches {symbol!r}, which is no kernel: {declared.shown}")
+    if declared.space == "global" and not said.launch:
+        said = replace(
+            said, launch=LAUNCH, text=f"{said.text.partition('(')[0]}<<<{LAUNCH}>>>({said.text.partition('(')[2]}"
+        )
+    if said.contract.oob_reads:
+        raise UsageError(f"--call {said.text!r}: oob_reads is for functions of C")
+    if declared.space != "device" and not said.is_array:
+        raise UsageError(f"--call {said.text!r} has no pointer to the input, which {symbol!r} needs: {declared.shown}")
+    if said.is_array and declared.space == "device":
+        raise UsageError(
+            f"{symbol!r} in {file} is {declared.shown}: of the device, functions of one value and kernels are called"
+        )
+    dtype = said.dtype(name, plain(symbol), asked)
+    if said.is_array:
+        return CudaCall(source, said, said, declared.callee, declared.before, dtype, opaque(text.text))
+    prototype, around = kernel_around(said, declared.callee, dtype)
+    return CudaCall(source, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
+
+
+def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceText:
+    """The file as a C++ compiler's preprocessor has it, with what CUDA declares."""
+    compiler = Compiler.found("C++", "CXX", "c++", "g++", "clang++")
+    flags = list(_flags_of_declarations(words_of(asked.cflags or "")))
+    declarations = resource("src/cuda/declarations.h")
+    standard = [each for each in words_of(asked.cflags or "") if each.startswith(("-std=", "--std="))]
+    every = ["nvcc", "-ptx", file, *words_of(asked.cflags or ""), "-o", os.devnull]
+    with TemporaryDirectory() as folder:
+        words = [
+            *_COMPILING,
+            "-w",
+            f"-I{folder}",
+            *flags,
+            "-idirafter",
+            str(source.parent),
+            "-include",
+            str(declarations),
+        ]
+        words += [each.replace("--std", "-std") for each in standard] or ["-std=c++17"]
+        name = f"around_{source.stem}.cpp"
+        text = with_empty(
+            Path(folder),
+            partial(compiler.preprocessed, name, included(source, symbol), file, words, every),
+            CUDA_HEADERS,
+        )
+    return SourceText.of(file, text, ["-std=c++17"], True, CUDA_TYPES, symbol)
+
+
+def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
+    """Those that a preprocessor of C++ takes."""
+    remaining = iter(words)
+    for word in remaining:
+        if word in _READ:
+            yield from (word, next(remaining, ""))
+        elif word.startswith(_READ):
+            yield word
+
+
+def _target_fields(name: str, symbol: str, called: CudaCall, asked: Asked) -> dict[str, Any]:
+    takes_gradient = called.shown.named("dy") is not None
+    return {
+        "name": name,
+        "function": function_of(plain(symbol), asked, takes_gradient),
+        "dtypes": (called.dtype,),
+        "takes_gradient": takes_gradient,
+    }
+
+
+def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
+    """Compiled for the first device.
+
+    Raises
+    ------
+    MissingMeasurement : there is none, or no compiler
+    """
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
-    called = _CALLS[call].format(symbol=symbol)
-    text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
-    flags = ["-shared", "-Xcompiler", "-fPIC"]
-    try:
-        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
-    except UsageError as error:
-        if f'identifier "{symbol}" is undefined' in str(error):
-            raise UsageError(f"no function {symbol!r} in {file}") from None
-        raise
+    name_of_file, text, fixed = (
+        f"around_{called.source.name}",
+        called.text(ON_THE_DEVICE),
+        ["-shared", "-Xcompiler", "-fPIC"],
+    )
+    built = _with_stubs(called, lambda more: compiler.library(name_of_file, text, file, asked.cflags, [*fixed, *more]))
     if reason := why_no_device():
-        raise MissingMeasurement(f"{name} compiles, but {reason}")
+        instead = " (--device ptx executes its PTX on the CPU)" if called.prototype.launch else ""
+        raise MissingMeasurement(f"{name} compiles, but {reason}{instead}")
     library = Library.loaded(file, built.library, built)
-    target = CudaFunction(
-        name=name,
-        function=function_of(symbol, asked),
-        dtypes=(dtype,),
-        note=f"{called}, {built.how}",
+    return CudaFunction(
+        **_target_fields(name, symbol, called, asked),
+        note=f"{called.shown.called}, {built.how}",
         version=built.version(library.content),
         library=library.handle,
     )
-    return [target]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PtxFunction(Target):
-    """A kernel whose PTX is executed on the CPU."""
-
-    device: PtxDevice
-    kernel: LoadedFunction
-    wide_count: bool  # whether the number of elements has 64 bits
-
-    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        x, y = self.device.alloc(x_bits.nbytes), self.device.alloc(x_bits.nbytes)
-        self.device.copy_in(x, x_bits)
-        return DeviceCall(partial(self._launch, x, y, x_bits.size), (x, y), x_bits)
-
-    def _launch(self, x: Any, y: Any, n: int) -> None:
-        if n:
-            count = np.uint64(n) if self.wide_count else np.uint32(n)
-            self.device.launch(self.kernel, (n + THREADS - 1) // THREADS, THREADS, x, y, count)
-
-    def call(self, loaded: DeviceCall) -> None:
-        try:
-            loaded.run()
-            self.device.synchronize()
-        except self.device.driver.Error as error:
-            raise TargetFailure(f"{self.name}: {error}", kind_of(str(error)) or "ptx") from error
-
-    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
-        """What the kernel has not written is NaN."""
-        return self.device.copy_out(loaded.memory[1], output_like(loaded.x_bits))
-
-
-def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: Asked) -> Target:
+def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
     """The kernel on the device `ptx`.
 
     Raises
     ------
     MissingMeasurement : it has an instruction that is not supported, or whose bits PTX does not specify
     """
-    if call != "kernel":
-        raise UsageError(
-            f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
-        )
+    if not called.prototype.launch:
+        raise _no_kernel(name, called.source)
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
     device = ptx_device(asked.approximations or "")
+    text = called.text(INSTANTIATING)
     try:
-        around, flags = _instantiating(source, symbol, dtype), words_of(asked.cflags or "")
-        module = device.compile(around, flags)
-        entry = exported(module.handle.kernels, symbol)
+        around, flags = _written(text), words_of(asked.cflags or "")
+        binary = _with_stubs(called, lambda more: device.binary(around, [*flags, *more]))
+        module = device.loaded(binary)
+        entry = exported(module.handle.kernels, called.callee)
         kernel = module.function(entry)
     except KeyError:
-        raise UsageError(f"no kernel {symbol!r} in {source.name}") from None
-    except UsageError as error:
-        if f'identifier "{symbol}" is undefined' in str(error):
-            raise UsageError(f"no function {symbol!r} in {source.name}") from None
-        raise
+        raise UsageError(f"no kernel {symbol!r} in {called.source.name}") from None
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    sizes = [size for _, size in kernel.handle.kernel.translated.parameters]
-    if sizes not in ([8, 8, 8], [8, 8, 4]):
-        raise UsageError(f"{name} has parameters of {sizes} bytes (accepted: const T *x, T *y, size_t n)")
-    if reason := kernel.handle.why_not_determined():
-        more = " (--approximations lowest, nearest, highest)"
-        raise MissingMeasurement(f"{name}: {reason}{more}")
-    executed = device.executed_by([(module, entry)])
-    return PtxFunction(
-        name=name,
-        function=function_of(symbol, asked),
-        dtypes=(dtype,),
-        note=f"{symbol}<<<(n + {THREADS - 1}) / {THREADS}, {THREADS}>>>(x, y, n)",
-        version=f"{executed}, {asked.cflags or 'no flags'}, {hash_of(device.binary(around, flags))}",
-        executed=executed,
-        device=device,
-        kernel=kernel,
-        wide_count=sizes[2] == 8,
+    made = ptx_target(name, called.prototype, device, [(module, entry)], kernel)
+    flags_text = asked.cflags or "no flags"
+    return replace(
+        made,
+        **_target_fields(name, symbol, called, asked),
+        note=called.shown.called,
+        version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
     )
 
 
-def _instantiating(source: Path, symbol: str, dtype: str) -> Path:
-    """A file that includes the source and launches the kernel: of a template it makes the one of this dtype."""
-    text = _INSTANTIATING.format(source=source, T=CUDA_TYPES[dtype], called=_CALLS["kernel"].format(symbol=symbol))
-    place = cache_folder() / f"around_{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _written(text: str) -> Path:
+    """A file of that text, whose name is its hash."""
+    place = cache_folder() / f"around_{_digest(text)}.cu"
     place.write_text(text, encoding="utf-8")
     return place
 
 
+def _with_stubs(called: CudaCall, make: Callable[[list[str]], T]) -> T:
+    """What `make` makes with further flags, by which headers of libraries are found that are not here."""
+    folder, flags = cache_folder() / f"absent_{_digest(called.absent)}", list[str]()
+    while True:
+        try:
+            return make(flags)
+        except UsageError as error:
+            header = missing_of(str(error))
+            if not is_of_a_library(header) or (flags and (folder / header).exists()):
+                raise
+            write_header(folder, header, called.absent)
+            flags = [f"-I{folder}"]
+
+
 def exported(names: Sequence[str], symbol: str) -> str:
     """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; KeyError."""
+    symbol = symbol.partition("<")[0]
     parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
     mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
     found = [each for each in names if each == symbol or mangled.fullmatch(each)]
@@ -252,12 +287,12 @@ def exported(names: Sequence[str], symbol: str) -> str:
 KIND = Kind(
     name="CUDA source",
     syntax={
-        "kernel.cu:symbol": "__global__ void symbol(const T *x, T *y, size_t n); --cflags, $NVCC",
+        "kernel.cu:symbol": "a kernel, or a __device__ function of one value; its declaration says how it is called",
         "kernel.cu:symbol --device ptx": "the same on a machine without a GPU: nvcc's PTX executed on the CPU",
         "kernel.cu:symbol:host": "a host function of device pointers that launches it",
     },
-    pattern=of_a_file("cu", "symbol", "call"),
+    pattern=of_a_file("cu|cuh", "symbol", "call"),
     load=load,
-    options=frozenset({"cflags", "approximations"}),
+    options=frozenset({"cflags", "call", "approximations"}),
     devices=("cuda", "ptx"),
 )

@@ -19,11 +19,12 @@ import numpy as np
 from ...errors import UsageError
 from ..base import HostCall, HostTarget, Target
 from ..files_read import digest_of, digests, module_files, named_by
+from ..names import claimed_by
 from ..output_memory import output_like
 from ..python_sources import is_local
 from ..switches import LIBM
 from ._exchange import Exchange
-from .base import Asked, Kind, claimed_by, dtype_of, function_of, hash_of
+from .base import Asked, Kind, dtype_of, function_of, hash_of
 
 _IMPORT = re.compile(r"(?:^|[\n;])\s*(?:import|from)\s+([\w.]+)")
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..base import Target
 from ..call_line import CallLine
+from ..names import claimed_by
 from ..python_callables import load_callable
 from .base import Asked, Kind, function_of
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     gives_gradient = bool(asked.call) and CallLine.parsed(asked.call or "").gives_gradient
-    function = function_of(re.split("[:.]", name)[-1], asked, gives_gradient)
-    return [load_callable(name, function, asked.dtype, asked)]
+    symbol = re.split("[:.]", name)[-1]
+    function = function_of(symbol, asked, gives_gradient)
+    target = load_callable(name, function, asked.dtype or claimed_by(symbol)[1], asked)
+    if target.line and target.line.gives_gradient and not gives_gradient:  # by the names of its parameters
+        target = replace(target, function=function_of(symbol, asked, True))
+    return [target]
 
 
 KIND = Kind(

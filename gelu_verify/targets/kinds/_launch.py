@@ -1,0 +1,76 @@
+"""Grids, blocks and arguments of a launch that no C compiler makes: numbers, and what C's arithmetic makes of n."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...formats import DTYPES, get_format
+from ._parameters import CParameter
+from ._prototype import Prototype, separated
+
+_WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
+_SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
+_CAST = re.compile(r"\(\s*(?!(?:n|bytes)\b)[A-Za-z_][\w: ]*\)(?=\s*[\w(-])")
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
+              ast.LShift: operator.lshift, ast.RShift: operator.rshift}  # fmt: skip
+
+
+def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, int]:
+    """Grid, block and bytes of shared memory for n values."""
+    parts = [_number(prototype, part, n, itemsize) for part in separated(prototype.launch)]
+    if len(parts) not in (2, 3, 4) or not all(isinstance(each, int) for each in parts):
+        raise UsageError(f"<<<{prototype.launch}>>> is not a grid and a block (accepted: <<<(n + 255) / 256, 256>>>)")
+    grid, block, *more = map(int, parts)
+    if grid < 1 or block < 1:
+        raise UsageError(
+            f"<<<{prototype.launch}>>> has no threads for {n} values (multiple_of=... behind it, or (n + 255) / 256)"
+        )
+    return grid, block, more[0] if more else 0
+
+
+def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, itemsize: int) -> Any:
+    """An argument as the kernel takes it."""
+    text = {"n": "n", "bytes": "bytes"}.get(parameter.name) or parameter.value
+    value = _number(prototype, text, n, itemsize)
+    if not parameter.pointers and parameter.dtype in DTYPES and get_format(str(parameter.dtype)).width == 8 * size:
+        fmt = get_format(str(parameter.dtype))
+        return fmt.uint.type(fmt.parse(repr(value)))
+    if size not in (1, 2, 4, 8) or not isinstance(value, int):
+        raise UsageError(
+            f"--call: {parameter.name}={parameter.value} cannot be given to a parameter of {size} bytes on ptx"
+        )
+    return np.uint64(value % (1 << 64)).astype(f"u{size}")
+
+
+def _number(prototype: Prototype, text: str, n: int, itemsize: int) -> int | float:
+    """What an expression of C is for n values."""
+    plain = _CAST.sub("", _SUFFIX.sub("", text.strip()))
+    try:
+        return _evaluated(ast.parse(plain, mode="eval").body, {"n": n, "bytes": n * itemsize})
+    except (SyntaxError, KeyError, ValueError, ZeroDivisionError):
+        raise UsageError(
+            f"--call: {text.strip()!r} is not known without the compiler of the host, which --device ptx does not use "
+            "(accepted: numbers, n, bytes, NULL, true, false, + - * / % << >>)"
+        ) from None
+
+
+def _evaluated(node: ast.expr, names: dict[str, int]) -> int | float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.Name):
+        return int(_WORDS[node.id]) if node.id in _WORDS else names[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_evaluated(node.operand, names)
+    if isinstance(node, ast.BinOp):
+        left, right = _evaluated(node.left, names), _evaluated(node.right, names)
+        if isinstance(node.op, ast.Div):
+            return left // right if isinstance(left, int) and isinstance(right, int) else left / right
+        value: int | float = _OPERATORS[type(node.op)](left, right)
+        return value
+    raise ValueError(ast.dump(node))

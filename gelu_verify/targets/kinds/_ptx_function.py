@@ -1,0 +1,97 @@
+"""A kernel whose PTX is executed on the CPU, as a target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import MissingMeasurement, TargetFailure, UsageError
+from ...formats import get_format
+from ...gpu.cuda import LoadedFunction
+from ...gpu.faults import kind_of
+from .. import incoming
+from ..base import DeviceCall, Target
+from ..output_memory import output_like
+from ._launch import launch_of, packed
+from ._prototype import ZEROS, Prototype
+
+if TYPE_CHECKING:
+    from ...gpu.ptx_device import PtxDevice
+
+
+@dataclass(frozen=True, kw_only=True)
+class PtxFunction(Target):
+    """A kernel whose PTX is executed on the CPU; `sizes`: of its parameters, in bytes."""
+
+    device: PtxDevice
+    kernel: LoadedFunction
+    prototype: Prototype
+    sizes: tuple[int, ...]
+    takes_gradient: bool = False
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
+        fmt = get_format(dtype)
+        memory = {"x": self.device.alloc(x_bits.nbytes), "y": self.device.alloc(x_bits.nbytes)}
+        self.device.copy_in(memory["x"], x_bits)
+        if self.takes_gradient:
+            memory["dy"] = self.device.alloc(x_bits.nbytes)
+            self.device.copy_in(memory["dy"], incoming.bits(fmt, x_bits.size))
+        for each in self.prototype.parameters:
+            if zeros := ZEROS.fullmatch(each.value):
+                memory[each.name] = self.device.alloc(int(zeros[1]))
+                self.device.copy_in(memory[each.name], np.zeros(int(zeros[1]), np.uint8))
+        return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)
+
+    def _launch(self, memory: dict[str, Any], x_bits: np.ndarray) -> None:
+        if not x_bits.size:
+            return
+        if self.prototype.in_place:
+            self.device.copy_in(memory["y"], x_bits)
+        elif self.prototype.is_added_to:
+            self.device.copy_in(memory["y"], np.zeros_like(x_bits))
+        given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
+        grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
+        words = [
+            given[each.name] if each.name in given else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
+            for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
+        ]
+        self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
+
+    def call(self, loaded: DeviceCall) -> None:
+        try:
+            loaded.run()
+            self.device.synchronize()
+        except self.device.driver.Error as error:
+            outside, line = "out of bounds" in str(error), self.prototype.text
+            hint = f" (if a thread takes several values, --call {line + '; multiple_of=8'!r} says so)"
+            is_free = not self.prototype.contract.demands and self.prototype.launch
+            message = f"{self.name}: {error}{hint if outside and is_free else ''}"
+            raise TargetFailure(message, kind_of(str(error)) or "ptx") from error
+
+    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
+        """What the kernel has not written is NaN."""
+        return self.device.copy_out(loaded.memory["y"], output_like(loaded.x_bits))
+
+
+def ptx_target(
+    name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction
+) -> PtxFunction:
+    """A kernel as a target; UsageError where its parameters are others than said, or have values that are not known."""
+    sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
+    if len(sizes) != len(prototype.parameters):
+        raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
+    for each, size in zip(prototype.parameters, sizes, strict=True):
+        if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
+            packed(prototype, each, size, 256, 4)
+    launch_of(prototype, 256, 4)
+    if reason := kernel.handle.why_not_determined():
+        more = " (--approximations lowest, nearest, highest)"
+        raise MissingMeasurement(f"{name}: {reason}{more}")
+    return PtxFunction(
+        name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
+        device=device, kernel=kernel, prototype=prototype, sizes=sizes,
+    )  # fmt: skip

@@ -1,0 +1,275 @@
+"""What the parameters of a declared function are: the input, the output, a gradient, the number of values.
+
+Types, const and names decide (`parameter_names.py`). What they leave open is a question: the error has the `--call`
+lines, made from the declaration, that answer it. Nothing that is open becomes a result.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from ...errors import UsageError
+from ..parameter_names import role_of, roles_of, words_of
+from ._parameters import VECTORS, CParameter, Declared, is_data
+from ._prototype import ADDED_TO, GIVEN, Prototype
+
+LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
+_WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")
+BITS = ("unsigned short", "uint16_t")
+_STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
+_NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
+            "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
+
+
+@dataclass
+class _Open:
+    """What is known so far of each parameter, by its place, and why not all is."""
+
+    names: dict[int, str]
+    why: list[str]
+    said: list[str]
+    launch: str = ""
+    also: str = ""
+
+    def ask(self, why: str) -> None:
+        self.why.append(why)
+
+
+def prototype_of(declared: Declared, file: str) -> Prototype:
+    """How it is called; UsageError with the `--call` to be given where the declaration does not say."""
+    parameters = list(enumerate(declared.parameters))
+    pointers = [i for i, each in parameters if each.pointers == 1 and _is_data(each)]
+    pointers = pointers or [i for i, each in parameters if each.pointers == 1 and each.element == "void"]
+    numbers = [i for i, each in parameters if not each.pointers and _is_data(each)]
+    of_a_value = is_data(declared.result) and numbers and not any(declared.parameters[i].is_const for i in pointers)
+    is_array = bool(pointers) and declared.space != "device" and not of_a_value
+    shown = f"{declared.symbol!r} in {file} is declared {declared.shown}"
+    found = _Open({}, [], [])
+    orders = [found]
+    if is_array:
+        orders = _arrays(declared, pointers, found, shown)
+        for order in orders:
+            _count(declared, order)
+    else:
+        _values(declared, found, shown)
+    launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
+    for order in orders:
+        _others(declared, order)
+    if found.why:
+        usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
+        lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
+        either = ", or ".join(f"--call {line!r}" for line in lines) or "a --call, in which n or bytes occurs"
+        raise UsageError(f"{shown}: {'; '.join(dict.fromkeys(found.why))}: give {either}")
+    made = _made(declared, orders[0], launch)
+    if wrong := made.wrong():
+        raise UsageError(f"{shown}, which {wrong}")
+    return made
+
+
+def _is_data(parameter: CParameter) -> bool:
+    return parameter.dtype is not None or parameter.element in BITS
+
+
+def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -> list[_Open]:
+    """Which pointers are x, y and dy. Where that is open, `found` has the first order that may be, and further ones
+    follow."""
+    parameters = declared.parameters
+    roles = dict(zip(pointers, roles_of([parameters[i].name for i in pointers]), strict=True))
+    const = {i: parameters[i].is_const for i in pointers}
+    of = {role: [i for i in pointers if roles[i] == role] for role in ("x", "y", "dx", "dy")}
+    if len(pointers) == 1:
+        found.names[pointers[0]] = "x"
+        if const[pointers[0]]:
+            found.ask(f"it has no output, as {_named(parameters[pointers[0]])} is const")
+        elif is_data(declared.result):
+            found.ask("it returns a number and may change nothing")
+        return [found]
+    writable = [i for i in pointers if not const[i]]
+    by_name = of["dx"] or [i for i in of["y"] if not const[i]]
+    outputs = writable if len(writable) == 1 else by_name  # const says it, whatever the names of the others say
+    gradients = [i for i in (*of["dy"], *of["dx"]) if i not in outputs]
+    inputs = [i for i in of["x"] if i not in outputs]
+    rest = [i for i in pointers if i not in (*outputs, *gradients)]
+    if not inputs and len(rest) == 1 and not set(words_of(parameters[rest[0]].name)) & _NEITHER:
+        inputs = rest
+    if not outputs and len(inputs) == 1 and len(pointers) == 2:
+        outputs = [i for i in pointers if i not in inputs and not const[i]]
+    if len({parameters[i].element for i in (*inputs, *outputs)}) > 1:
+        raise UsageError(f"{shown}: its input and its output are of different types, which cannot be tested")
+    clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1
+    clear = clear and roles[outputs[0]] != "x" and not any(roles[i] == "y" for i in pointers if const[i])
+    clear = clear and (len(writable) == 1 or any(roles.values()))
+    clear = clear and not set(words_of(parameters[outputs[0]].name)) & _NEITHER
+    if clear:
+        found.names |= {inputs[0]: "x", outputs[0]: "y", **dict.fromkeys(gradients, "dy")}
+        if len(writable) > 1 or gradients:
+            named = [(found.names[i], parameters[i].name) for i in sorted(found.names)]
+            found.said += [f"{role} is {name}" for role, name in named if role != name]
+        return [found]
+    found.ask("its names and const do not say which pointer is the input and which the output")
+    if len(pointers) == 3 and len(writable) == 1 and not inputs:  # of a backward pass, as it seems
+        one, other = (i for i in pointers if i not in writable)
+        pairs = ((one, other), (other, one))
+        return [replace(found, names={writable[0]: "y", dy: "dy", x: "x"}, said=[]) for dy, x in pairs]
+    first, second = ([i for i in pointers if i not in gradients] + gradients)[:2]
+    orders = []
+    for x, y in ((first, second), (second, first)):
+        names = {x: "x", y: "y", **dict.fromkeys([i for i in gradients if i not in (x, y)][:1], "dy")}
+        orders.append(replace(found, names=names, said=[]))
+    return orders[::-1] if roles[first] in ("y", "dx") or const[second] else orders  # the likelier first
+
+
+def _count(declared: Declared, found: _Open) -> None:
+    """Which whole number is the number of values, or of bytes."""
+    parameters = declared.parameters
+    whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
+    used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
+    whole = used if len(whole) > 1 and used else whole
+    roles = {i: _size_of(parameters[i].name, declared.body) for i in whole}
+    sized = [i for i in whole if roles[i]]
+    if len(sized) == 1:
+        found.names[sized[0]] = roles[sized[0]]
+    elif len(whole) == 1 and parameters[whole[0]].name in ("", "k"):  # k of ggml's kernels
+        found.names[whole[0]] = "n"
+    elif whole:
+        taken = sized[-1] if sized else whole[-1]
+        found.names[taken] = roles[taken] or "n"
+        found.ask(f"it does not say which of {', '.join(_named(parameters[i]) for i in whole)} is the number of values"
+                  if len(whole) > 1 else f"{_named(parameters[taken])} may be the number of values or not")  # fmt: skip
+    else:
+        found.ask("it does not say how many values there are")
+        if declared.space == "global":
+            found.launch, found.also = "n / 256, 256", "; multiple_of=256"
+    counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
+    vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
+    if vectors and counts:
+        lanes, name = VECTORS[vectors][1], parameters[counts[0]].name
+        found.ask(f"{_named(parameters[counts[0]])} may count values or vectors of {lanes}")
+        found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
+        found.also = f"; multiple_of={lanes}"
+        found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
+    if declared.space == "global" and declared.body and counts:
+        name = parameters[counts[0]].name
+        if not re.search(rf"\b{re.escape(name)}\b", declared.body):
+            found.ask(f"it does not use {name}, so its grid must be said")
+    for i, role in found.names.items():
+        if role == "y" and _adds(parameters[i].name, declared.body):
+            found.names[i] = f"y={ADDED_TO}"
+            found.said.append("it adds to y, which is zero before")
+
+
+def _size_of(name: str, body: str) -> str:
+    """Whether a whole number counts values or bytes: "n", "bytes"; by its name, and by what the body does with it."""
+    if name and re.search(rf"\b{re.escape(name)}\s*(?:%|>=|-=|/)\s*\(?[\w\s*]*\bsizeof\b", body):
+        return "bytes"
+    role = role_of(name)
+    return role if role in ("n", "bytes") else ""
+
+
+def _adds(name: str, body: str) -> bool:
+    """Whether the body only ever adds to what the pointer points to."""
+    if not name:
+        return False
+    place = rf"(?:\b{re.escape(name)}\s*\[[^\]]*\]|\*\s*{re.escape(name)}(?:\s*\+\+)?)\s*"
+    adds = re.search(rf"{place}\+=|\batomicAdd\s*\(\s*&?\s*\(?\s*{re.escape(name)}\b", body)
+    return bool(adds) and not re.search(rf"{place}=(?!=)", body)
+
+
+def _values(declared: Declared, found: _Open, shown: str) -> None:
+    """Which of its numbers is x, and which dy."""
+    parameters = declared.parameters
+    numbers = [i for i, each in enumerate(parameters) if not each.pointers and _is_data(each)]
+    if not numbers or declared.space == "global":
+        what = "array" if declared.space == "global" else "array and no number"
+        raise UsageError(f"{shown}: it takes no {what} of a format that is known here (float16 to float64)")
+    roles = {i: role_of(parameters[i].name) for i in numbers}
+    dy, x = ([i for i in numbers if roles[i] == role] for role in ("dy", "x"))
+    rest = [i for i in numbers if i not in dy]
+    if len(numbers) == 1:
+        found.names[numbers[0]] = "x"
+    elif len(dy) == 1 and len(rest) == 1:
+        found.names |= {dy[0]: "dy", rest[0]: "x"}
+        found.said += [f"dy is {parameters[dy[0]].name}"] * (parameters[dy[0]].name != "dy")
+    else:
+        taken = x[0] if len(x) == 1 else numbers[0]
+        found.names[taken] = "x"
+        if any(not _is_known(parameters[i], declared) for i in numbers if i != taken):
+            found.ask("it takes more than one number")
+
+
+def _others(declared: Declared, found: _Open) -> None:
+    """What has a default or no meaning here gets its value; what has none is open, with a value as an example."""
+    missing = []
+    for i, each in enumerate(declared.parameters):
+        if i in found.names:
+            continue
+        name = each.name if each.name and each.name not in GIVEN else f"p{i + 1}"
+        value = each.value or ("0" if each.base in _STREAMS else _example(each, is_data(declared.result)))
+        if not _is_known(each, declared):
+            missing.append(_named(each))
+        elif not each.value and each.base not in _STREAMS:
+            found.said.append(f"{name} is not used")
+        found.names[i] = f"{name}={value}"
+    if missing:
+        found.ask(f"{' and '.join(missing)} need{'s' * (len(missing) == 1)} a value")
+
+
+def _is_known(parameter: CParameter, declared: Declared) -> bool:
+    """Whether a value can be given to it that nobody has to say."""
+    return bool(parameter.value) or parameter.base in _STREAMS or _is_unused(parameter.name, declared.body)
+
+
+def _is_unused(name: str, body: str) -> bool:
+    """Whether the body, which is known, does nothing with a parameter: its value cannot matter."""
+    uses = re.sub(rf"\(\s*(?:void|\(void\))\s*\)?\s*{re.escape(name)}\s*\)?\s*;", "", body) if name else ""
+    return bool(body) and not (name and re.search(rf"\b{re.escape(name)}\b", uses))
+
+
+def _example(parameter: CParameter, of_a_value: bool = False) -> str:
+    """A value that a parameter may have."""
+    if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
+        return f"(const {parameter.element}[]){{n}}"
+    if parameter.pointers:
+        return "zeros(8)" if of_a_value and _is_data(parameter) and not parameter.is_const else "NULL"
+    if parameter.canonical.startswith("enum "):
+        return f"({parameter.base})0"
+    if parameter.element in ("bool", "_Bool"):
+        return "false"
+    if _WHOLE.fullmatch(parameter.element):
+        return "1"
+    return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
+
+
+def _named(parameter: CParameter) -> str:
+    return parameter.name or parameter.type
+
+
+def _line(declared: Declared, found: _Open, launch: str) -> str:
+    """The `--call` that says it."""
+    given = ", ".join(found.names[i] for i in range(len(declared.parameters)))
+    grid = f"<<<{found.launch or launch}>>>" if launch else ""
+    return f"f{grid}({given}){found.also}"
+
+
+def _made(declared: Declared, found: _Open, launch: str) -> Prototype:
+    """The prototype of what is known."""
+    parts = [found.names[i].partition("=") for i in range(len(declared.parameters))]
+    named = [
+        replace(each, name=name, value=value) for each, (name, _, value) in zip(declared.parameters, parts, strict=True)
+    ]
+    shown = ", ".join(f"{_spelled(each)}{f'={each.value}' * bool(each.value)}" for each in named)
+    grid = f"<<<{launch}>>>" if launch else ""
+    return Prototype(
+        f"{declared.result} {declared.symbol}{grid}({shown})".replace("* ", "*"),
+        declared.result,
+        tuple(named),
+        launch=launch,
+        restricted=declared.restricted,
+        said=", ".join(found.said),
+    )
+
+
+def _spelled(parameter: CParameter) -> str:
+    typed = parameter.type.replace(" *__restrict", " *").replace("*restrict", "*")
+    return f"{typed}{'' if typed.endswith(('*', '&')) else ' '}{parameter.name}"

@@ -1,0 +1,206 @@
+"""What the name of a function says that it computes, and in which dtype: the names that projects give to functions.
+
+A name that is here and no function of this package is a question: nothing that says hard_swish is judged as gelu.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..functions import FUNCTIONS
+from .parameter_names import words_of
+
+# name, as its words are written: the function, which may be none of this package; a project that has it
+NAMES = {
+    "gelu": ("gelu", "PyTorch"),
+    "gelu_erf": ("gelu", "ggml"),
+    "erf_gelu": ("gelu", "TensorFlow Model Garden"),
+    "gelu_exact": ("gelu", "Liger"),
+    "exact_gelu": ("gelu", "JAX Toolbox"),
+    "gelu_none": ("gelu", "ExecuTorch"),
+    "gelu_python": ("gelu", "transformers"),
+    "gelu_forward": ("gelu", "llm.c"),
+    "gaussian_error_linear_unit": ("gelu", "Keras"),
+    "gelu_tanh": ("gelu_tanh", "timm"),
+    "tanh_gelu": ("gelu_tanh", "Liger"),
+    "gelu_new": ("gelu_tanh", "transformers"),
+    "new_gelu": ("gelu_tanh", "transformers"),
+    "fast_gelu_new": ("gelu_tanh", "vLLM"),
+    "gelu_fast": ("gelu_tanh", "transformers"),
+    "fast_gelu": ("gelu_tanh", "ONNX Runtime"),
+    "gelu_pytorch_tanh": ("gelu_tanh", "transformers"),
+    "gelu_python_tanh": ("gelu_tanh", "transformers"),
+    "gelu_taylor": ("gelu_tanh", "CUTLASS"),
+    "gelu_accurate": ("gelu_tanh", "fairseq"),
+    "gelu_approx": ("gelu_tanh", "MLX"),
+    "gelu_approximate": ("gelu_tanh", "Flax"),
+    "approx_gelu": ("gelu_tanh", "SLEEF"),
+    "approximate_gelu": ("gelu_tanh", "Keras"),
+    "bloom_gelu": ("gelu_tanh", "transformers"),
+    "gelu_sigmoid": ("gelu_sigmoid", "OpenAI CLIP"),
+    "sigmoid_gelu": ("gelu_sigmoid", "MindSpore"),
+    "quick_gelu": ("gelu_sigmoid", "OpenAI CLIP"),
+    "gelu_quick": ("gelu_sigmoid", "ggml"),
+    "gelu_fast_approx": ("gelu_sigmoid", "MLX"),
+    "silu": ("silu", "PyTorch"),
+    "swish": ("silu", "TensorFlow"),
+    "sigmoid_linear_unit": ("silu", "Flax"),
+    "sigmoid_weighted_linear_unit": ("silu", "TensorFlow"),
+    "swish_1": ("silu", "Keras"),
+    "mish": ("mish", "darknet"),
+    "softplus": ("softplus", "PyTorch"),
+    "soft_plus": ("softplus", "MNN"),
+    "smooth_relu": ("softplus", "ncnn"),
+    "relu": ("relu", "PyTorch"),
+    "relu_2": ("relu2", "transformers"),
+    "relu_squared": ("relu2", "transformers"),
+    "squared_relu": ("relu2", "Megatron-LM"),
+    "sqrelu": ("relu2", "ONNX Runtime"),
+    "elu": ("elu", "PyTorch"),
+    "sigmoid": ("sigmoid", "PyTorch"),
+    "logistic": ("sigmoid", "darknet"),
+    "expit": ("sigmoid", "SciPy"),
+    "sigm": ("sigmoid", "XNNPACK"),
+    "tanh": ("tanh", "C"),
+    "tansig": ("tanh", "MATLAB"),
+    "htan": ("tanh", "MKL-DNN"),
+    "erf": ("erf", "C"),
+    "erfc": ("erfc", "C"),
+    "exp": ("exp", "C"),
+    "vexp": ("exp", "XNNPACK"),
+    "expm1": ("expm1", "C"),
+    "exp_minus_one": ("expm1", "StableHLO"),
+    "exponential": ("exp", "StableHLO"),
+    "log": ("log", "C"),
+    "natural_log": ("log", "StableHLO"),
+    "normcdf": ("normcdf", "CUDA"),
+    "norm_cdf": ("normcdf", "SciPy"),
+    "normal_cdf": ("normcdf", "fairseq"),
+    "gaussian_cdf": ("normcdf", "TensorFlow Probability"),
+    "ndtr": ("normcdf", "SciPy"),
+    "pnorm": ("normcdf", "R"),
+    "cauchy_unit": ("cauchy_unit", "gelu-verify"),
+    "hard_swish": ("hard_swish", "PyTorch"),
+    "h_swish": ("hard_swish", "MobileNetV3"),
+    "hard_silu": ("hard_swish", "Flax"),
+    "hard_sigmoid": ("hard_sigmoid", "PyTorch"),
+    "h_sigmoid": ("hard_sigmoid", "MobileNetV3"),
+    "hard_tanh": ("hard_tanh", "PyTorch"),
+    "hardtan": ("hard_tanh", "darknet"),
+    "relu_6": ("relu6", "PyTorch"),
+    "leaky_relu": ("leaky_relu", "PyTorch"),
+    "leaky": ("leaky_relu", "darknet"),
+    "lrelu": ("leaky_relu", "MNN"),
+    "prelu": ("leaky_relu", "PyTorch"),
+    "selu": ("selu", "PyTorch"),
+    "celu": ("celu", "PyTorch"),
+    "softsign": ("softsign", "PyTorch"),
+    "soft_sign": ("softsign", "Flax"),
+    "soft_shrink": ("softshrink", "PyTorch"),
+    "hard_shrink": ("hardshrink", "PyTorch"),
+    "tanh_shrink": ("tanhshrink", "PyTorch"),
+    "log_sigmoid": ("log_sigmoid", "PyTorch"),
+    "loggy": ("loggy", "darknet"),
+    "softmax": ("softmax", "PyTorch"),
+    "log_softmax": ("log_softmax", "PyTorch"),
+    "glu": ("glu", "PyTorch"),
+    "geglu": ("geglu", "Liger"),
+    "swiglu": ("swiglu", "Liger"),
+    "reglu": ("reglu", "fairseq"),
+    "silu_and_mul": ("silu_and_mul", "vLLM"),
+    "gelu_and_mul": ("gelu_and_mul", "vLLM"),
+    "gelu_tanh_and_mul": ("gelu_tanh_and_mul", "vLLM"),
+    "silu_mul": ("silu_mul", "FlashInfer"),
+    "gelu_mul": ("gelu_mul", "Liger"),
+    "super_gelu": ("super_gelu", "ONNX Runtime"),
+    "exp_2": ("exp2", "C"),
+    "log_2": ("log2", "C"),
+    "log_10": ("log10", "C"),
+    "log1p": ("log1p", "C"),
+    "atanh": ("atanh", "C"),
+    "erfinv": ("erfinv", "CUDA"),
+    "erfcx": ("erfcx", "CUDA"),
+}
+# How a function is called that is made of another one: gelu_with_tanh, gelu_by_erf.
+_TOGETHER = {
+    frozenset(("gelu", "tanh")): "gelu_tanh",
+    frozenset(("gelu", "sigmoid")): "gelu_sigmoid",
+    frozenset(("gelu", "erf")): "gelu",
+    frozenset(("gelu", "erfc")): "gelu",
+    frozenset(("gelu", "normcdf")): "gelu",
+    frozenset(("gelu_tanh", "tanh")): "gelu_tanh",
+    frozenset(("gelu_sigmoid", "sigmoid")): "gelu_sigmoid",
+    frozenset(("silu", "sigmoid")): "silu",
+    frozenset(("silu", "relu")): "silu",
+}
+_GRADIENT = {"grad", "grads", "gradient", "backward", "bwd", "backprop", "deriv", "derivative", "prime", "vjp", "jvp"}
+_PREFIXES = {"v": "v:", "fast": "rough", "faster": "rough", "d": "derivative"}
+# How a type is marked in a symbol: gelu_f32, gelu_tanh_bf16, xnn_f32_vgelu.
+MARKS = {
+    "float16": ("f16", "fp16", "half", "float16"),
+    "bfloat16": ("bf16", "bfloat16"),
+    "float32": ("f32", "fp32", "float", "float32"),
+    "float64": ("f64", "fp64", "double", "float64"),
+}
+_DTYPE_OF = {mark: dtype for dtype, marks in MARKS.items() for mark in marks}
+_FUNCTION_OF = {"".join(words_of(name)): function for name, (function, _) in NAMES.items()}
+
+
+@cache
+def claimed_by(symbol: str) -> tuple[str | None, str | None]:
+    """Function and dtype that a symbol claims by its name: ("gelu_tanh", "float32") of my_gelu_tanh_f32.
+
+    The function may be none of `FUNCTIONS`, or several with "and" between them; None where the name says nothing.
+    """
+    stem, _, mark = symbol.rpartition("_")
+    if symbol in FUNCTIONS:
+        return symbol, None
+    if stem in FUNCTIONS and mark in _DTYPE_OF:
+        return stem, _DTYPE_OF[mark]
+    words = [each for word in words_of(symbol) for each in _parts(word)]
+    start = words.index("v:") + 1 if "v:" in words else 0  # xnn_f32_vtanh_ukernel__avx2_expm1minus: how is behind
+    functions, libm = _functions_in(words[start : start + 1] if start else words, symbol.lower())
+    dtypes = {_DTYPE_OF[run] for run, places in _runs(words) if _is_mark(run, places.stop == len(words))}
+    if "bfloat16" in dtypes:
+        dtypes.discard("float16")  # in b-float16
+    dtype = dtypes.pop() if len(dtypes) == 1 else "float32" if libm and not dtypes else None
+    return _claimed(functions, words), dtype
+
+
+def _claimed(functions: set[str], words: list[str]) -> str | None:
+    if not functions:
+        return None
+    together = _TOGETHER.get(frozenset(functions), " and ".join(sorted(functions)))
+    is_gradient = bool(_GRADIENT & set(words))
+    return f"{together}_grad" if is_gradient and not together.endswith("_grad") else together
+
+
+def _parts(word: str) -> list[str]:
+    """Of vgelu, fasttanh, dgelu (a derivative): a word before the name of a function, and that."""
+    for prefix, means in _PREFIXES.items():
+        rest = word.removeprefix(prefix)
+        if rest != word and rest in _FUNCTION_OF and word not in _FUNCTION_OF:
+            return [means, rest]
+    return [word]
+
+
+def _is_mark(run: str, is_last: bool) -> bool:
+    """f32 anywhere, but half, float and double at the end only: a double_gelu may be two."""
+    return run in _DTYPE_OF and (is_last or run[-1].isdigit())
+
+
+def _functions_in(words: list[str], symbol: str) -> tuple[set[str], bool]:
+    """The functions whose names are runs of the words, the longest first; whether one ends in the f of libm."""
+    found, taken, libm = set(), set[int](), False
+    for run, places in sorted(_runs(words), key=lambda each: -len(each[0])):
+        ends_in_f = run not in _FUNCTION_OF and run[:-1] in _FUNCTION_OF and run.endswith("f") and run in symbol
+        name = _FUNCTION_OF.get(run[:-1] if ends_in_f else run) or ("_".join(words[i] for i in places))
+        if (name in FUNCTIONS or run in _FUNCTION_OF or ends_in_f) and not taken & set(places):
+            found.add(name)
+            taken |= set(places)
+            libm |= ends_in_f
+    return found, libm
+
+
+def _runs(words: list[str]) -> list[tuple[str, range]]:
+    return [("".join(words[i:j]), range(i, j)) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]

@@ -1,0 +1,76 @@
+"""Kernels of PTX files: what they do with their parameters says what each is. tests/data/triton_*.ptx are of these:
+
+@triton.jit
+def relu_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):  # *fp32, *fp32, i32; BLOCK=1024
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + places, mask=places < n)
+    tl.store(y_ptr + places, tl.maximum(x, 0.0), mask=places < n)
+
+@triton.jit
+def gelu_bwd(dy_ptr, x_ptr, dx_ptr, n_elements, BLOCK: tl.constexpr):  # three *fp16, i32; BLOCK=256; dy times x
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import requiring
+from repository import ROOT
+
+from gelu_verify import targets
+from gelu_verify.errors import UsageError
+from gelu_verify.ptx.parse import parse
+from gelu_verify.targets.kinds._roles import prototype_of
+from gelu_verify.targets.kinds.ptx_source import declared_by
+
+DATA = ROOT / "tests" / "data"
+RELU, GRADIENT = (f"{DATA / f'triton_{name}.ptx'}:{name}" for name in ("relu_kernel", "gelu_bwd"))
+
+
+def declared(name, dtype):
+    file, _, symbol = name.partition(":")
+    return declared_by(parse(Path(file).read_text()).functions[symbol], dtype)
+
+
+def test_what_is_read_is_the_input_and_what_is_written_the_output():
+    made = prototype_of(declared(RELU, "float32"), "k.ptx")
+    assert made.text == (
+        "void relu_kernel<<<(n + 1023) / 1024, 128>>>(const float *x, float *y, int n, long param_3=1, long param_4=1)"
+    )
+    assert made.said == "param_3 is not used, param_4 is not used"
+
+
+def test_two_inputs_are_a_question():
+    with pytest.raises(UsageError, match="do not say which") as raised:
+        prototype_of(declared(GRADIENT, "float16"), "k.ptx")
+    assert re.findall(r"--call '(f<<<.*?>>>)\((.*?)\)'", str(raised.value)) == [
+        ("f<<<(n + 255) / 256, 128>>>", f"{order}, y, n, param_4=1, param_5=1") for order in ("dy, x", "x, dy")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (f"{DATA}/triton_gelu_bwd.ptx:gelu", r"no kernel 'gelu' in .* \(it has gelu_bwd\)"),
+        (f"{DATA}/triton_gelu_bwd.ptx", r"no kernel None|names no kernel"),
+    ],
+)
+def test_misuse_is_named(name, message):
+    with pytest.raises(UsageError, match=message):
+        targets.select([name])
+
+
+@pytest.mark.nightly
+def test_they_are_executed_without_nvcc(monkeypatch):
+    requiring.program("c++", "g++", "clang++")
+    monkeypatch.setenv("NVCC", "no-such-compiler")
+    (target,), _ = targets.select([RELU])
+    assert (target.function, target.dtypes) == ("relu", ("float32",))
+    x = np.linspace(-3, 3, 2001, dtype=np.float32)
+    np.testing.assert_array_equal(target.evaluate("float32", x.view("u4")).view("f4"), np.maximum(x, 0))
+    line = "f<<<(n + 255) / 256, 128>>>(dy, x, y, n, 0, 0)"
+    (target,), _ = targets.select([GRADIENT], call=line)
+    assert (target.function, target.dtypes) == ("gelu_grad", ("float16",))
+    halves = x.astype(np.float16)
+    np.testing.assert_array_equal(target.evaluate("float16", halves.view("u2")).view("f2"), halves)
