@@ -41,7 +41,7 @@ CASES = {  # symbol, --call: what is answered in words, or the lengths at which 
     ("overlapping", BY_X_Y_N.replace("*y", "*restrict y")): "its pointers are declared restrict",
     ("overlapping", BY_X_Y_N + "; oob_reads=16"): "it reads beyond its input",
     ("restricted", None): "its pointers are declared restrict",
-    ("hidden", None): "its source does not show how its pointers are declared",
+    ("hidden", None): "its pointers are declared restrict",
     ("one", None): "it takes one value",
     ("refusing", BY_X_Y_N.replace("void", "int")): "it refuses to be called in place",
 }
