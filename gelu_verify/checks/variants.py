@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
+from ..errors import Unanswered
 from ..formats import is_negative, to_float64
-from ..functions import compared_with, get_function
+from ..functions import Function, compared_with, get_function
 from ..inputs.special import relatives, variant_bits
 from ..truth.values import judge
 from .base import Evidence, Finding
@@ -17,6 +20,7 @@ ROUNDINGS = 1.0, 4.0  # 2^(1-p) |x|, times this, may be lost by native arithmeti
 COARSE = 2.0**-9  # of x > 0 may be lost, whatever the dtype: a float16 table inside shows for x < 0, and by its ulps
 APPROXIMATELY = 2.0**-6  # largest error of an approximation; two functions of the family are 4.7e-4, 0.02 or more apart
 NONE = "none"
+_BESIDE = Fraction(1, 2), Fraction(3, 2)  # of a border: x inside of it and outside
 
 
 def classify(evidence: Evidence) -> str | None:
@@ -24,6 +28,14 @@ def classify(evidence: Evidence) -> str | None:
     options = relatives(evidence.function)
     if not options:
         return None
+    while True:
+        name = _nearest(evidence, options)
+        if name in (NONE, evidence.function.name) or _is_it(evidence, name):
+            return name
+        options = [option for option in options if option.name != name]
+
+
+def _nearest(evidence: Evidence, options: list[Function]) -> str:
     fmt, claimed = evidence.fmt, evidence.function.name
     x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
     got = evidence.probe(x)
@@ -46,6 +58,19 @@ def classify(evidence: Evidence) -> str | None:
         return claimed
     nearest = min(distances, key=distances.__getitem__)
     return nearest if distances[nearest] <= 1 else _approximated(claimed, errors)
+
+
+def _is_it(evidence: Evidence, name: str) -> bool:
+    """Whether the results are those of that function on both sides of its borders, too: at the few x that all are
+    compared at, hard_shrink is x."""
+    fmt, borders = evidence.fmt, [text for label, text in get_function(name).landmarks.items() if "border" in label]
+    x = np.array([fmt.round(Fraction(text) * share) for text in borders for share in _BESIDE], dtype=fmt.uint)
+    try:
+        got = evidence.call(x) if len(x) else x
+    except Unanswered:
+        return False
+    away = to_float64(fmt, got) - to_float64(fmt, judge(name, fmt.name, x, got).want_bits)
+    return bool(np.all(np.abs(away) <= APPROXIMATELY))
 
 
 def _second(away: np.ndarray) -> float:
@@ -103,5 +128,5 @@ def _stranger(evidence: Evidence) -> str | None:
     got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
     others = [function.name for function in compared_with(evidence.function) if function is not evidence.function]
     errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
-    nearest = min(errors, key=lambda name: (errors[name], get_function(name).gradient_of is not None))
-    return nearest if errors[nearest] <= CLEAR else None
+    near = (name for name in errors if errors[name] <= CLEAR and _is_it(evidence, name))
+    return min(near, key=lambda name: (errors[name], get_function(name).gradient_of is not None), default=None)

@@ -39,6 +39,7 @@ def _softcap(values: Values) -> Function:
         at_minus_infinity=str(-cap),
         at_plus_infinity=str(cap),
         at_zero="x",
+        landmarks={"border": str(-cap), "border, positive": str(cap)},
         symmetry="odd",
         lower=str(-cap),
         upper=str(cap),
