@@ -16,8 +16,9 @@ from ..atomic_files import replace_file
 from ..errors import ResultsError
 from .study import Study, StudyPlan
 
-SCHEMA = 1
-FRAMES = ("tuning", "trainings", "curves", "networks", "served")
+SCHEMA = 2
+ORIGIN = ("versions", "machine", "data", "cost")
+FRAMES = ("tuning", "functions", "kernels", "curves", "layers", "noise", "networks", "served")
 
 
 def write_study(study: Study, folder: Path) -> None:
@@ -56,7 +57,7 @@ def read_study(folder: Path) -> Study:
     plan: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in manifest["plan"].items()
     }
-    origin = {key: manifest[key] for key in ("versions", "machine", "data")}
+    origin = {key: manifest[key] for key in ORIGIN}
     frames = {name: _frame(contents[f"{name}.parquet"]) for name in FRAMES}
     return Study(plan=StudyPlan(**plan), origin=origin, **frames)
 
