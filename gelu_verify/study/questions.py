@@ -1,0 +1,285 @@
+"""The questions of the study, one test each; and their answers in each of the two sets of runs.
+
+Every question compares two sides in every run: the same split of the data, initial parameters and order. It has one
+number for each run, a mean over all that the question speaks of (data sets, dtypes, amounts of noise), and one
+signed-rank test in each set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ..stochastic.binomial import holm
+from .statistics import LEVEL, Shift, shift, signed_rank
+from .study import SETS, VARIED, Study
+from .tasks import DATA_SETS
+from .units import FUNCTIONS, UNITS
+
+Topic = Literal["activation", "kernel", "dtype", "training", "noise", "speed", "dead", "gradient", "normal"]
+QUANTITIES: dict[Topic, str] = {
+    "activation": "test loss",
+    "kernel": "test loss",
+    "dtype": "test loss",
+    "training": "test loss",
+    "noise": "test loss under noise",
+    "speed": "epochs until the larger of the two smallest validation losses is reached",
+    "dead": "share of dead units",
+    "gradient": "gradient in the first of 16 layers over that in the last, before training",
+    "normal": "distance of pre-activations from a normal law",
+}
+WIDEST = "float64"
+_BASES = {  # how gelu is trained on digits, and what that is compared with
+    "digits_2_layers": "digits",
+    "digits_16_layers": "digits",
+    "digits_dropout": "digits",
+    "digits_batch_norm": "digits",
+    "digits_momentum": "digits_descent",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether the quantity of a topic differs between `subject` and `beside`, in `where`: a task, or "" for the mean
+    over all data sets.
+
+    Losses are subtracted, and divided by the median loss of `beside`; what is a ratio is compared by its logarithm;
+    what is a share or a distance is subtracted."""
+
+    topic: Topic
+    subject: str
+    beside: str
+    where: str = ""
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.topic in ("speed", "gradient")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one set of runs says: in how many runs the quantity is `lower` and `higher` than beside; the `change`, for a
+    loss and a ratio as a share (0.1: a tenth more); `p` of the signed-rank test, and `adjusted` for all questions
+    (Holm)."""
+
+    runs: int
+    lower: int
+    higher: int
+    change: Shift
+    p: float
+    adjusted: float
+
+    @property
+    def is_significant(self) -> bool:
+        return self.adjusted <= LEVEL
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, and what each set of runs says."""
+
+    question: Question
+    findings: tuple[Finding, ...]  # of each set
+
+    @property
+    def direction(self) -> int:
+        """-1 or 1 where both sets show a difference in that direction; else 0: nothing is claimed."""
+        signs = {int(np.sign(each.change.estimate)) if each.is_significant else 0 for each in self.findings}
+        return signs.pop() if len(signs) == 1 else 0
+
+
+def answers(study: Study) -> list[Answer]:
+    """All questions that can be asked of a study, with their answers."""
+    asked = list(differences(study))
+    of_sets = [findings([(question, each[which]) for question, each in asked]) for which in SETS]
+    return [Answer(question, each) for (question, _), each in zip(asked, zip(*of_sets, strict=True), strict=True)]
+
+
+def findings(asked: Sequence[tuple[Question, np.ndarray]]) -> list[Finding]:
+    """The answers of one set of runs to the differences of each question, one for each run."""
+    probabilities = [signed_rank(each) for _, each in asked]
+    return [
+        Finding(
+            runs=len(each),
+            lower=int((each < 0).sum()),
+            higher=int((each > 0).sum()),
+            change=_change(question, each),
+            p=p,
+            adjusted=adjusted,
+        )
+        for (question, each), p, adjusted in zip(asked, probabilities, holm(probabilities), strict=True)
+    ]
+
+
+def _change(question: Question, each: np.ndarray) -> Shift:
+    found = shift(each)
+    return Shift(*np.expm1(found).tolist()) if question.is_ratio else found
+
+
+Differences = tuple[np.ndarray, ...]
+"""Of each set, a number for each run."""
+
+
+def differences(study: Study) -> Iterator[tuple[Question, Differences]]:
+    """All questions, with the differences of their runs."""
+    of = _Values(study)
+    plan = study.plan
+    tasks = [task for task in DATA_SETS if task in plan.tasks]
+    for task, unit in plan.functions:
+        if unit != "gelu":
+            yield Question("activation", unit, "gelu", task), _shares([of.loss(task, unit)], [of.loss(task, "gelu")])
+    narrow = [dtype for dtype in plan.dtypes if dtype != WIDEST]
+    for kernel in (UNITS[name] for name in plan.units if UNITS[name] not in FUNCTIONS):
+        cells = [(task, dtype) for task in tasks for dtype in narrow if dtype in kernel.dtypes]
+        ours, theirs = (
+            [of.kernel(task, name, dtype) for task, dtype in cells] for name in (kernel.name, kernel.baseline)
+        )
+        if cells:
+            yield Question("kernel", kernel.name, kernel.baseline), _shares(ours, theirs)
+    for dtype in narrow if tasks else ():
+        ours, theirs = ([of.kernel(task, "gelu", each) for task in tasks] for each in (dtype, WIDEST))
+        yield Question("dtype", dtype, WIDEST), _shares(ours, theirs)
+    for task, base in _BASES.items():
+        if {task, base} <= set(plan.tasks):
+            yield Question("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
+    for name in (name for name in VARIED if name in plan.units and name != "gelu"):
+        yield from _inside(of, plan.tasks, tasks, name)
+    if {"digits", "digits_batch_norm"} <= set(plan.tasks):
+        with_norm, without = (of.inside(task, "gelu", "normal") for task in ("digits_batch_norm", "digits"))
+        question = Question("normal", "digits_batch_norm", "digits")
+        yield question, tuple(a - b for a, b in zip(with_norm, without, strict=True))
+
+
+def kernel_shares(study: Study) -> Iterator[tuple[str, str, Differences]]:
+    """What is behind the questions to kernels: for each and each dtype, the mean over all data sets."""
+    of = _Values(study)
+    tasks = [task for task in DATA_SETS if task in study.plan.tasks]
+    for kernel, dtype in dict.fromkeys((name, dtype) for _, name, dtype in study.plan.kernels if UNITS[name].baseline):
+        ours, theirs = ([of.kernel(task, name, dtype) for task in tasks] for name in (kernel, UNITS[kernel].baseline))
+        yield kernel, dtype, _shares(ours, theirs)
+
+
+def _inside(
+    of: _Values, all_tasks: Sequence[str], tasks: Sequence[str], unit: str
+) -> Iterator[tuple[Question, Differences]]:
+    """Questions to what is more than a loss."""
+    if "digits" in all_tasks:
+        yield Question("noise", unit, "gelu", "digits"), _shares(of.noise("digits", unit), of.noise("digits", "gelu"))
+    if tasks:
+        epochs = [of.epochs(task, unit, "gelu") for task in tasks]
+        yield Question("speed", unit, "gelu"), _ratios([a for a, _ in epochs], [b for _, b in epochs])
+        dead = [[of.inside(task, name, "dead") for task in tasks] for name in (unit, "gelu")]
+        yield (
+            Question("dead", unit, "gelu"),
+            tuple(np.mean([a[which] - b[which] for a, b in zip(*dead, strict=True)], 0) for which in SETS),
+        )
+    if "digits_16_layers" in all_tasks:
+        ours, theirs = (of.vanished("digits_16_layers", name) for name in (unit, "gelu"))
+        yield Question("gradient", unit, "gelu", "digits_16_layers"), _ratios([ours], [theirs])
+
+
+def _shares(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Differences:
+    """The mean over the cells of the differences, over the median of theirs; what is not finite is larger than all."""
+    found = []
+    for which in SETS:
+        cells = []
+        for a, b in zip(ours, theirs, strict=True):
+            first, second = (np.where(np.isfinite(of[which]), of[which], np.inf) for of in (a, b))
+            with np.errstate(invalid="ignore"):
+                cells.append((first - second) / np.median(second[np.isfinite(second)]))
+        found.append(np.mean([np.where(np.isnan(cell), 0.0, cell) for cell in cells], 0))
+    return tuple(found)
+
+
+def _ratios(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Differences:
+    """The mean over the cells of the logarithms of the ratios."""
+    found = []
+    for which in SETS:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            cells = [np.log(a[which]) - np.log(b[which]) for a, b in zip(ours, theirs, strict=True)]
+        found.append(np.mean([np.where(np.isnan(cell), 0.0, cell) for cell in cells], 0))
+    return tuple(found)
+
+
+class _Values:
+    """What the questions compare: for each set, an array over its runs."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    def loss(self, task: str, unit: str) -> Differences:
+        return self._losses[task, unit]
+
+    def kernel(self, task: str, unit: str, dtype: str) -> Differences:
+        return self._kernels[task, unit, dtype]
+
+    def noise(self, task: str, unit: str) -> list[Differences]:
+        """For each amount of noise."""
+        return [values for key, values in self._noise.items() if key[:2] == (task, unit)]
+
+    def inside(self, task: str, unit: str, column: str) -> Differences:
+        """The mean over the hidden layers."""
+        rows = self._layers[task, unit]
+        return tuple(part.groupby("run", sort=True)[column].mean().to_numpy(float) for part in rows)
+
+    def vanished(self, task: str, unit: str) -> Differences:
+        found = []
+        for part in self._layers[task, unit]:
+            by_layer = part.pivot(index="run", columns="layer", values="gradient_first").to_numpy(float)
+            found.append(by_layer[:, 0] / by_layer[:, -1])
+        return tuple(found)
+
+    def epochs(self, task: str, unit: str, other: str) -> tuple[Differences, Differences]:
+        """The first epochs at which both have a validation loss as small as the worse of their best ones."""
+        found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+        for ours, theirs in zip(self._curves[task, unit], self._curves[task, other], strict=True):
+            pairs = list(zip(ours, theirs, strict=True))
+            common = [max(a.min(initial=np.inf), b.min(initial=np.inf)) for a, b in pairs]
+            for place in (0, 1):
+                firsts = [
+                    float(np.argmax(pair[place] <= c)) + 1 if np.isfinite(c) else np.inf
+                    for pair, c in zip(pairs, common, strict=True)
+                ]
+                found[place].append(np.array(firsts))
+        return tuple(found[0]), tuple(found[1])
+
+    @cached_property
+    def _losses(self) -> dict[tuple[str, ...], Differences]:
+        return _by_sets(self._study.functions, ["task", "unit"], "loss")
+
+    @cached_property
+    def _kernels(self) -> dict[tuple[str, ...], Differences]:
+        return _by_sets(self._study.kernels, ["task", "unit", "dtype"], "loss")
+
+    @cached_property
+    def _noise(self) -> dict[tuple[str, ...], Differences]:
+        return _by_sets(self._study.noise, ["task", "unit", "amount"], "loss")
+
+    @cached_property
+    def _layers(self) -> dict[tuple[str, ...], list[pd.DataFrame]]:
+        return {
+            key: [part for _, part in rows.groupby("set", sort=True)]
+            for key, rows in self._study.layers.groupby(["task", "unit"], sort=False)
+        }
+
+    @cached_property
+    def _curves(self) -> dict[tuple[str, ...], list[list[np.ndarray]]]:
+        return {
+            key: [
+                [each["validation"].to_numpy(float) for _, each in part.groupby("run", sort=True)]
+                for _, part in rows.groupby("set", sort=True)
+            ]
+            for key, rows in self._study.curves.groupby(["task", "unit"], sort=False)
+        }
+
+
+def _by_sets(frame: pd.DataFrame, names: list[str], column: str) -> dict[tuple[str, ...], Differences]:
+    ordered = frame.sort_values(["set", "run"], kind="stable")
+    return {
+        key: tuple(part[column].to_numpy(float) for _, part in rows.groupby("set", sort=True))
+        for key, rows in ordered.groupby(names, sort=False)
+    }
