@@ -94,11 +94,12 @@ the networks that are compared.
 **Questions.** There are {count}, listed in the tables above. Each has one number in each run: the difference of the
 losses over the median loss of what it is compared with; the logarithm of a ratio of epochs or of gradients; the
 difference of shares or distances. Where it speaks of several data sets, dtypes or amounts of noise, that number is the
-mean over them, which makes no further comparison. One test for each question, in each set: Wilcoxon's signed-rank test,
-exact given the ties, adjusted by Holm's method for all {count} questions. The change is the estimate of Hodges and
-Lehmann, its interval the one that belongs to that test, 95 % each, not adjusted. Claimed is only what both sets show,
-in the same direction. Where nothing differs, one set has any false difference with a probability of at most 0.05,
-however the questions depend on each other; that the other set has the same one is rarer.
+mean over them, which makes no further comparison; each difference is then divided by the median of both sides, because
+a weight that depends on one of them favours a direction. There is one test for each question in each set: Wilcoxon's
+signed-rank test, exact given the ties, adjusted by Holm's method for all {count} questions. The change is the estimate
+of Hodges and Lehmann, its interval the one that belongs to that test, 95 % each, not adjusted. Claimed is only what
+both sets show, in the same direction. Where nothing differs, one set has any false difference with a probability of at
+most 0.05, however the questions depend on each other; that the other set has the same one is rarer.
 
 **Power.** With {runs} runs, the smallest p is {least:.2g}; five runs, of which the paper reports the median, cannot
 give less than {five:g}. What was not found may be there: the intervals say how large it may be.

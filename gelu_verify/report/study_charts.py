@@ -68,13 +68,13 @@ def changes(found: Sequence[Answer], title: str) -> Chart | None:
     if not found:
         return None
     topic = found[0].question.topic
-    ends = [abs(end) for each in found for of in each.findings for end in of.change if math.isfinite(end)]
+    ends = [abs(end) for each in found for of in each.sets for end in of.change if math.isfinite(end)]
     reach = min(_BEYOND, 1.05 * max(ends, default=0.0)) or _BEYOND
     marks, rows = [], []
     for row, each in enumerate(found, 1):
         question = each.question
         rows.append(f"{question.subject}, {question.where}" if question.where else question.subject)
-        for which, of in zip(SETS, each.findings, strict=True):
+        for which, of in zip(SETS, each.sets, strict=True):
             change = change_text(topic, of.change)
             marks.append(
                 Mark(

@@ -11,8 +11,9 @@ from ..show.document import Inline, Items, Marked, Section, Text, TextTable
 from ..study.inference import EXACT, SERVED, TEXTS
 from ..study.inside import DEAD
 from ..study.questions import QUANTITIES, Answer, Topic, kernel_shares
+from ..study.rates import HIGHEST, LOWEST, rate_of
 from ..study.statistics import shift
-from ..study.study import DTYPE, HIGHEST, LOWEST, SETS, VARIED, Study, rate_of
+from ..study.study import DTYPE, SETS, VARIED, Study
 from ..study.tasks import DATA_SETS, TEXT, VARIANTS
 from ..study.units import FUNCTIONS, LEARNED
 from .study_text import change_text, decided
@@ -51,8 +52,8 @@ def answer_table(found: Sequence[Answer], topics: Sequence[Topic]) -> Section:
         if question.topic in topics:
             compared = f"{question.subject} beside {question.beside}"
             quantity = [QUANTITIES[question.topic]] if len(topics) > 1 else []
-            of_sets = [f"{change_text(question.topic, of.change)}; {of.lower} of {of.runs}" for of in each.findings]
-            p = ", ".join(f"{of.adjusted:.2g}" for of in each.findings)
+            of_sets = [f"{change_text(question.topic, of.change)}; {of.lower} of {of.runs}" for of in each.sets]
+            p = ", ".join(f"{of.adjusted:.2g}" for of in each.sets)
             claim = {-1: "lower", 0: NONE, 1: "higher"}[each.direction]
             rows.append((compared, *quantity, question.where or "all data sets", *of_sets, p, claim))
     quantity = ["quantity"] if len(topics) > 1 else []

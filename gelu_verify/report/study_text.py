@@ -22,13 +22,13 @@ def conclusions(study: Study, found: Sequence[Answer]) -> list[str]:
     lines = [_verdict(study, found)] if found else []
     for topic in dict.fromkeys(each.question.topic for each in found):
         these = [each for each in found if each.question.topic == topic]
-        lines += [*_claims(topic, these), *_unclaimed(topic, [each for each in these if not each.direction])]
+        lines += [*_claims(topic, these), *_unclaimed(topic, these)]
     return [*lines, *_trained(study), *_served(study)]
 
 
 def _verdict(study: Study, found: Sequence[Answer]) -> str:
     both = sum(each.direction != 0 for each in found)
-    one = sum(not each.direction and any(of.is_significant for of in each.findings) for each in found)
+    one = sum(not each.direction and any(of.is_significant for of in each.sets) for each in found)
     line = (
         f"Of {len(found)} questions, {both} are answered by a difference in the same direction in both sets of "
         f"{study.plan.runs} runs (p <= {LEVEL:g}, by Holm's method for all questions, in each set), {one} in one set "
@@ -54,24 +54,32 @@ def _claims(topic: Topic, these: Sequence[Answer]) -> Iterator[str]:
 
 def _measured(answer: Answer) -> str:
     """'wine by -12 % [-15, -9] and -10 % [-14, -7]'."""
-    changes = " and ".join(change_text(answer.question.topic, each.change) for each in answer.findings)
+    changes = " and ".join(change_text(answer.question.topic, each.change) for each in answer.sets)
     return f"{answer.question.where} by {changes}".strip()
 
 
-def _unclaimed(topic: Topic, left: Sequence[Answer]) -> Iterator[str]:
+def _unclaimed(topic: Topic, these: Sequence[Answer]) -> Iterator[str]:
     """What is not claimed, and what the intervals leave open."""
+    left = [each for each in these if not each.direction]
     if left:
-        names = [f"{each.question.subject}{_place(topic, each)}" for each in left]
-        lows, highs = ([getattr(of.change, end) for each in left for of in each.findings] for end in ("low", "high"))
+        lows, highs = ([getattr(of.change, end) for each in left for of in each.sets] for end in ("low", "high"))
         span = f"reach from {_amount(topic, min(lows))} to {_amount(topic, max(highs))}{_unit(topic)}"
         yield (
-            f"No difference of the {QUANTITIES[topic]} is claimed for {', '.join(names)}: the intervals "
+            f"No difference of the {QUANTITIES[topic]} is claimed for {_named(topic, these, left)}: the intervals "
             f"{span if math.isfinite(max(map(abs, (*lows, *highs)))) else 'are not bounded'}."
         )
 
 
-def _place(topic: Topic, answer: Answer) -> str:
-    return f" in {answer.question.where}" if topic == "activation" else ""
+def _named(topic: Topic, these: Sequence[Answer], left: Sequence[Answer]) -> str:
+    """Of what nothing is claimed: 'relu (wine, diabetes), elu (wine)'."""
+    if topic == "kernel" and len(these) == len(left) > 1:
+        return f"any of {len(left)} approximations and kernels beside the same function, correctly rounded"
+    places: dict[str, list[str]] = {}
+    for each in left:
+        places.setdefault(each.question.subject, []).append(each.question.where)
+    return ", ".join(
+        f"{subject} ({', '.join(of)})" if topic == "activation" else subject for subject, of in places.items()
+    )
 
 
 def change_text(topic: Topic, change: Shift) -> str:
@@ -172,7 +180,7 @@ def answer_frame(found: Sequence[Answer]) -> pd.DataFrame:
     """A row for each question and set."""
     rows = []
     for answer in found:
-        for which, each in zip(SETS, answer.findings, strict=True):
+        for which, each in zip(SETS, answer.sets, strict=True):
             row = asdict(each)
             change, low, high = row.pop("change")
             rows.append({

@@ -51,7 +51,8 @@ class _Item:
 
 @dataclass(frozen=True)
 class _Called:
-    """Carries out items in another process, where it must be as here: version, code, builds and processor."""
+    """Carries out items in another process, where it must be as here: version, code, builds and processor; gives what
+    came of each, and the seconds of the processor."""
 
     facts: Facts
 
@@ -60,7 +61,7 @@ class _Called:
             raise Misfit(reason)
         use_one_thread()
         began = time.thread_time()
-        return {**item.job(), "seconds": round(time.thread_time() - began, 2)}
+        return {"result": item.job(), "seconds": round(time.thread_time() - began, 2)}
 
 
 def use_one_thread() -> None:
@@ -112,7 +113,7 @@ class Finished:
                 observer.start(item.job.label)
                 observer.advance(1)
         self._seconds += [found[item.key]["seconds"] for item in items]
-        return [found[item.key] for item in items]
+        return [found[item.key]["result"] for item in items]
 
     def _computed(self, waiting: deque[_Item]) -> Iterator[tuple[_Item, Result]]:
         """Each result when it is there."""

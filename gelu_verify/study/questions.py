@@ -43,12 +43,13 @@ _BASES = {  # how gelu is trained on digits, and what that is compared with
 
 
 @dataclass(frozen=True)
-class Question:
+class StudyQuestion:
     """Whether the quantity of a topic differs between `subject` and `beside`, in `where`: a task, or "" for the mean
     over all data sets.
 
-    Losses are subtracted, and divided by the median loss of `beside`; what is a ratio is compared by its logarithm;
-    what is a share or a distance is subtracted."""
+    Losses are subtracted, and divided by the median loss of `beside`, or of both where the question is about several
+    tasks, dtypes or amounts of noise; what is a ratio is compared by its logarithm; a share or a distance is
+    subtracted."""
 
     topic: Topic
     subject: str
@@ -61,7 +62,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Finding:
+class SetResult:
     """What one set of runs says: in how many runs the quantity is `lower` and `higher` than beside; the `change`, for a
     loss and a ratio as a share (0.1: a tenth more); `p` of the signed-rank test, and `adjusted` for all questions
     (Holm)."""
@@ -82,28 +83,28 @@ class Finding:
 class Answer:
     """A question, and what each set of runs says."""
 
-    question: Question
-    findings: tuple[Finding, ...]  # of each set
+    question: StudyQuestion
+    sets: tuple[SetResult, ...]  # of each set
 
     @property
     def direction(self) -> int:
         """-1 or 1 where both sets show a difference in that direction; else 0: nothing is claimed."""
-        signs = {int(np.sign(each.change.estimate)) if each.is_significant else 0 for each in self.findings}
+        signs = {int(np.sign(each.change.estimate)) if each.is_significant else 0 for each in self.sets}
         return signs.pop() if len(signs) == 1 else 0
 
 
 def answers(study: Study) -> list[Answer]:
     """All questions that can be asked of a study, with their answers."""
     asked = list(differences(study))
-    of_sets = [findings([(question, each[which]) for question, each in asked]) for which in SETS]
+    of_sets = [set_results([(question, each[which]) for question, each in asked]) for which in SETS]
     return [Answer(question, each) for (question, _), each in zip(asked, zip(*of_sets, strict=True), strict=True)]
 
 
-def findings(asked: Sequence[tuple[Question, np.ndarray]]) -> list[Finding]:
+def set_results(asked: Sequence[tuple[StudyQuestion, np.ndarray]]) -> list[SetResult]:
     """The answers of one set of runs to the differences of each question, one for each run."""
     probabilities = [signed_rank(each) for _, each in asked]
     return [
-        Finding(
+        SetResult(
             runs=len(each),
             lower=int((each < 0).sum()),
             higher=int((each > 0).sum()),
@@ -115,7 +116,7 @@ def findings(asked: Sequence[tuple[Question, np.ndarray]]) -> list[Finding]:
     ]
 
 
-def _change(question: Question, each: np.ndarray) -> Shift:
+def _change(question: StudyQuestion, each: np.ndarray) -> Shift:
     found = shift(each)
     return Shift(*np.expm1(found).tolist()) if question.is_ratio else found
 
@@ -124,14 +125,17 @@ Differences = tuple[np.ndarray, ...]
 """Of each set, a number for each run."""
 
 
-def differences(study: Study) -> Iterator[tuple[Question, Differences]]:
+def differences(study: Study) -> Iterator[tuple[StudyQuestion, Differences]]:
     """All questions, with the differences of their runs."""
     of = _Values(study)
     plan = study.plan
     tasks = [task for task in DATA_SETS if task in plan.tasks]
     for task, unit in plan.functions:
         if unit != "gelu":
-            yield Question("activation", unit, "gelu", task), _shares([of.loss(task, unit)], [of.loss(task, "gelu")])
+            yield (
+                StudyQuestion("activation", unit, "gelu", task),
+                _shares([of.loss(task, unit)], [of.loss(task, "gelu")]),
+            )
     narrow = [dtype for dtype in plan.dtypes if dtype != WIDEST]
     for kernel in (UNITS[name] for name in plan.units if UNITS[name] not in FUNCTIONS):
         cells = [(task, dtype) for task in tasks for dtype in narrow if dtype in kernel.dtypes]
@@ -139,18 +143,18 @@ def differences(study: Study) -> Iterator[tuple[Question, Differences]]:
             [of.kernel(task, name, dtype) for task, dtype in cells] for name in (kernel.name, kernel.baseline)
         )
         if cells:
-            yield Question("kernel", kernel.name, kernel.baseline), _shares(ours, theirs)
+            yield StudyQuestion("kernel", kernel.name, kernel.baseline), _shares(ours, theirs)
     for dtype in narrow if tasks else ():
         ours, theirs = ([of.kernel(task, "gelu", each) for task in tasks] for each in (dtype, WIDEST))
-        yield Question("dtype", dtype, WIDEST), _shares(ours, theirs)
+        yield StudyQuestion("dtype", dtype, WIDEST), _shares(ours, theirs)
     for task, base in _BASES.items():
         if {task, base} <= set(plan.tasks):
-            yield Question("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
+            yield StudyQuestion("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
     for name in (name for name in VARIED if name in plan.units and name != "gelu"):
         yield from _inside(of, plan.tasks, tasks, name)
     if {"digits", "digits_batch_norm"} <= set(plan.tasks):
         with_norm, without = (of.inside(task, "gelu", "normal") for task in ("digits_batch_norm", "digits"))
-        question = Question("normal", "digits_batch_norm", "digits")
+        question = StudyQuestion("normal", "digits_batch_norm", "digits")
         yield question, tuple(a - b for a, b in zip(with_norm, without, strict=True))
 
 
@@ -165,32 +169,39 @@ def kernel_shares(study: Study) -> Iterator[tuple[str, str, Differences]]:
 
 def _inside(
     of: _Values, all_tasks: Sequence[str], tasks: Sequence[str], unit: str
-) -> Iterator[tuple[Question, Differences]]:
+) -> Iterator[tuple[StudyQuestion, Differences]]:
     """Questions to what is more than a loss."""
     if "digits" in all_tasks:
-        yield Question("noise", unit, "gelu", "digits"), _shares(of.noise("digits", unit), of.noise("digits", "gelu"))
+        yield (
+            StudyQuestion("noise", unit, "gelu", "digits"),
+            _shares(of.noise("digits", unit), of.noise("digits", "gelu")),
+        )
     if tasks:
         epochs = [of.epochs(task, unit, "gelu") for task in tasks]
-        yield Question("speed", unit, "gelu"), _ratios([a for a, _ in epochs], [b for _, b in epochs])
+        yield StudyQuestion("speed", unit, "gelu"), _ratios([a for a, _ in epochs], [b for _, b in epochs])
         dead = [[of.inside(task, name, "dead") for task in tasks] for name in (unit, "gelu")]
         yield (
-            Question("dead", unit, "gelu"),
+            StudyQuestion("dead", unit, "gelu"),
             tuple(np.mean([a[which] - b[which] for a, b in zip(*dead, strict=True)], 0) for which in SETS),
         )
     if "digits_16_layers" in all_tasks:
         ours, theirs = (of.vanished("digits_16_layers", name) for name in (unit, "gelu"))
-        yield Question("gradient", unit, "gelu", "digits_16_layers"), _ratios([ours], [theirs])
+        yield StudyQuestion("gradient", unit, "gelu", "digits_16_layers"), _ratios([ours], [theirs])
 
 
 def _shares(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Differences:
-    """The mean over the cells of the differences, over the median of theirs; what is not finite is larger than all."""
+    """The mean over the cells of the differences, over a median; what is not finite is larger than all.
+
+    The median is of theirs. Of several cells it is of both sides: a weight that changes where the sides of a run are
+    exchanged would favour one direction."""
     found = []
     for which in SETS:
         cells = []
         for a, b in zip(ours, theirs, strict=True):
             first, second = (np.where(np.isfinite(of[which]), of[which], np.inf) for of in (a, b))
+            scale = second if len(ours) == 1 else np.concatenate([first, second])
             with np.errstate(invalid="ignore"):
-                cells.append((first - second) / np.median(second[np.isfinite(second)]))
+                cells.append((first - second) / np.median(scale[np.isfinite(scale)]))
         found.append(np.mean([np.where(np.isnan(cell), 0.0, cell) for cell in cells], 0))
     return tuple(found)
 

@@ -46,7 +46,7 @@ def signed_rank(differences: np.ndarray) -> float:
     doubled = _doubled_ranks(np.abs(kept))
     total, positive = int(doubled.sum()), int(doubled[kept > 0].sum())
     extreme = min(positive, total - positive)
-    return float(min(1.0, 2 * _ways(tuple(doubled.tolist()))[: extreme + 1].sum() / 2.0 ** len(kept)))
+    return float(min(1.0, 2 * _ways(tuple(np.sort(doubled).tolist()))[: extreme + 1].sum() / 2.0 ** len(kept)))
 
 
 def _median(ordered: np.ndarray) -> float:
@@ -62,6 +62,7 @@ def _largest_sum(runs: int) -> int:
     return int(np.searchsorted(below, LEVEL, "right")) - 1
 
 
+@cache
 def _ways(ranks: tuple[int, ...]) -> np.ndarray:
     """In how many ways signs give each sum of positive ranks."""
     ways = np.zeros(sum(ranks) + 1)

@@ -20,8 +20,10 @@ from gelu_verify.formats import DTYPES, converted, get_format
 from gelu_verify.study import tasks
 from gelu_verify.study.arithmetic import RoundedArithmetic
 from gelu_verify.study.inside import AMOUNTS
+from gelu_verify.study.jobs import TrainingJob
+from gelu_verify.study.rates import HIGHEST, rate_of
 from gelu_verify.study.store import FRAMES, read_study, write_study
-from gelu_verify.study.study import HIGHEST, TrainingJob, plan_of, rate_of, run_study
+from gelu_verify.study.study import plan_of, run_study
 from gelu_verify.study.tasks import SOURCES, Examples
 from gelu_verify.study.units import LEARNED, STOCHASTIC, UNITS, evaluated, kept
 from gelu_verify.truth.values import reference_bits
@@ -167,7 +169,7 @@ def invented(monkeypatch):
     """A study that takes a second."""
     instead(monkeypatch, INVENTED)
     monkeypatch.setattr("gelu_verify.study.finished.use_one_thread", lambda: None)  # threadpoolctl comes with [study]
-    monkeypatch.setattr("gelu_verify.study.study.serve", lambda task, *_: ({"task": task.name}, []))
+    monkeypatch.setattr("gelu_verify.study.jobs.serve", lambda task, *_: ({"task": task.name}, []))
     monkeypatch.setattr("gelu_verify.study.finished.identity", lambda packages: {})  # tests/study/test_known.py
     for place in ("known", "study"):
         monkeypatch.setattr(f"gelu_verify.study.{place}.kernels", lambda: ["kernels.gelu_cr/float32"])
@@ -212,7 +214,7 @@ def test_test_data_choose_no_rate_no_epoch_and_no_kernel_rate(invented, monkeypa
         found = real(name, seed, run)
         return replace(found, test=Examples(-3 * found.test.x, found.test.y[:, ::-1]))
 
-    monkeypatch.setattr("gelu_verify.study.study.load_task", load)
+    monkeypatch.setattr("gelu_verify.study.jobs.load_task", load)
     poisoned = carried_out(invented, tmp_path / "poisoned")
     for name in ("tuning", "curves", "layers"):
         assert getattr(honest, name).equals(getattr(poisoned, name))

@@ -10,8 +10,8 @@ from gelu_verify.formats import DTYPES
 from gelu_verify.study import tasks
 from gelu_verify.study.arithmetic import RoundedArithmetic
 from gelu_verify.study.inside import by_layer
+from gelu_verify.study.jobs import TrainingJob
 from gelu_verify.study.network import Passes, initial
-from gelu_verify.study.study import TrainingJob
 from gelu_verify.study.tasks import Examples, load_task
 from gelu_verify.study.training import INITIAL, MASK, Start, generators, train
 from gelu_verify.study.units import UNITS
@@ -98,7 +98,7 @@ def spoiled(monkeypatch, part, task="digits"):
         examples = getattr(found, part)
         return replace(found, **{part: Examples(-3 * examples.x, examples.y[:, ::-1])})
 
-    monkeypatch.setattr("gelu_verify.study.study.load_task", load)
+    monkeypatch.setattr("gelu_verify.study.jobs.load_task", load)
 
 
 def test_test_data_choose_nothing(monkeypatch):
