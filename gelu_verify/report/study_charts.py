@@ -24,17 +24,17 @@ _KEY = [Curve(label=name, colour=place, kind="dots", outline=_OUTLINES[name]) fo
 _SET_OUTLINES: tuple[Outline, ...] = ("circle", "square")
 _SET_KEY = [
     Curve(label=name, colour=which, kind="dots", outline=_SET_OUTLINES[which])
-    for which, name in zip(SETS, ("one set of runs", "the other set"), strict=True)
+    for which, name in zip(SETS, ("first set of runs", "second set"), strict=True)
 ]
 _BEYOND = 1.0  # a change of more than all of it, or an interval, ends at the edge of the chart
 
 
 def curves(study: Study, task: str) -> Chart | None:
-    """The smallest validation loss so far by epoch, of all functions: medians of all runs, quartiles as bands."""
+    """The smallest validation loss so far by epoch, of all functions: medians of all runs, quartiles of gelu."""
     found = study.curves[study.curves["task"] == task]
     if found.empty:
         return None
-    drawn, last = [], int(found["epoch"].max())
+    drawn, known, last = [], [], int(found["epoch"].max())
     for name, part in found.groupby("unit", sort=False):
         losses = part.pivot(index=["set", "run"], columns="epoch", values="validation").reindex(
             columns=range(1, last + 1)
@@ -45,10 +45,10 @@ def curves(study: Study, task: str) -> Chart | None:
         drawn.append(
             Curve(
                 label=str(name), points=list(zip(epochs, middle, strict=True)), colour=_COLOURS[str(name)],
-                band=list(zip(epochs, low, high, strict=True)),
+                band=list(zip(epochs, low, high, strict=True)) if name == "gelu" else (),
             )
         )  # fmt: skip
-    known = [value for curve in drawn for _, *both in curve.band for value in both if value > 0]
+        known += [value for value in (*low, *middle, *high) if value > 0]
     return Chart(
         title=f"{task}: the smallest validation loss so far, by epoch",
         x=Axis((1.0, float(max(last, 2))), [(k, str(k)) for k in _epochs(last)], "epoch"),
@@ -138,7 +138,7 @@ def gradients(study: Study, task: str) -> Chart | None:
 def _by(
     frame: pd.DataFrame, over: str, column: str, title: str, x: Axis, y: Callable[[Sequence[float]], Axis]
 ) -> Chart:
-    """Medians of all runs, quartiles as bands."""
+    """Medians of all runs, quartiles of gelu."""
     drawn, known = [], []
     for name, part in frame.groupby("unit", sort=False):
         groups = part.groupby(over)[column]
@@ -148,7 +148,7 @@ def _by(
         drawn.append(
             Curve(
                 label=str(name), points=list(zip(places, middle, strict=True)), colour=_COLOURS[str(name)],
-                band=list(zip(places, low, high, strict=True)),
+                band=list(zip(places, low, high, strict=True)) if name == "gelu" else (),
             )
         )  # fmt: skip
     return Chart(title=title, x=x, y=y([value for value in known if value > 0]), curves=drawn, top=18)

@@ -31,7 +31,7 @@ from .study_tables import (
 )
 from .study_text import answer_frame, conclusions
 
-_CURVES = "Medians of all runs; the bands are quartiles. After its end, a training keeps its smallest loss."
+_CURVES = "Medians of all runs; the band: quartiles of gelu. After its end, a training keeps its smallest loss."
 _FILLED = "A filled point: both sets of runs show the difference. Bars: intervals of 95 %."
 _SERVED = "Each network is trained once, in float64 with exact gelu, and served with every kernel in every dtype."
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..show.document import Inline, Items, Marked, Section, Text, TextTable
 from ..study.inference import EXACT, SERVED, TEXTS
-from ..study.inside import DEAD
+from ..study.inside import DEAD, FROM_NORMAL
 from ..study.questions import QUANTITIES, Answer, Topic, kernel_shares
 from ..study.rates import HIGHEST, LOWEST, rate_of
 from ..study.statistics import shift
@@ -57,7 +57,7 @@ def answer_table(found: Sequence[Answer], topics: Sequence[Topic]) -> Section:
             claim = {-1: "lower", 0: NONE, 1: "higher"}[each.direction]
             rows.append((compared, *quantity, question.where or "all data sets", *of_sets, p, claim))
     quantity = ["quantity"] if len(topics) > 1 else []
-    head = ("compared", *quantity, "where", "one set", "other set", "adjusted p", "claimed")
+    head = ("compared", *quantity, "where", "first set", "second set", "adjusted p", "claimed")
     return _table(TITLES[topics[0]], _CHANGES, head, rows)
 
 
@@ -103,7 +103,7 @@ def kernel_table(study: Study) -> Section:
         "Not tested: the changes of the test loss by dtype, means over all data sets. Diverged: trainings with a "
         "validation loss that is not finite; such a network is used as it was at its smallest one."
     )
-    return _table("By dtype", text, ("kernel", "dtype", "one set", "other set", "diverged"), rows)
+    return _table("By dtype", text, ("kernel", "dtype", "first set", "second set", "diverged"), rows)
 
 
 def noise_table(study: Study) -> Section:
@@ -139,8 +139,8 @@ def layer_table(study: Study) -> Section:
         "Medians of all runs, over all training examples. Gradient: root mean square of the derivatives of an "
         "example's loss by the outputs of the linear layer, before and after the training. Pre-activations: quantiles "
         "at 5, 25, 50, 75 and 95 %. Normal: the largest distance of the distribution function of a unit from that of a "
-        f"normal law with its mean and deviation. Dead (a mean): units whose slope is below {DEAD:g} for all training "
-        "examples."
+        f"normal law with its mean and deviation; it is {FROM_NORMAL:g}/sqrt(n) for n normal numbers, so 0.02 for the "
+        f"training part of digits. Dead (a mean): units whose slope is below {DEAD:g} for all training examples."
     )
     head = ("task", "activation", "layer", "gradient before", "after", "pre-activations", "normal", "dead")
     return _table("Inside the networks", text, head, rows)

@@ -30,9 +30,9 @@ def _verdict(study: Study, found: Sequence[Answer]) -> str:
     both = sum(each.direction != 0 for each in found)
     one = sum(not each.direction and any(of.is_significant for of in each.sets) for each in found)
     line = (
-        f"Of {len(found)} questions, {both} are answered by a difference in the same direction in both sets of "
-        f"{study.plan.runs} runs (p <= {LEVEL:g}, by Holm's method for all questions, in each set), {one} in one set "
-        "only, which is not claimed."
+        f"{both} of {len(found)} questions are answered by a difference: in both sets of {study.plan.runs} runs, in "
+        f"the same direction, with p <= {LEVEL:g} by Holm's method for all {len(found)}. {one} more show one "
+        "in one set only, which is not claimed."
     )
     least = 2.0 ** (1 - study.plan.runs)
     if least * len(found) <= LEVEL:
@@ -48,38 +48,40 @@ def _claims(topic: Topic, these: Sequence[Answer]) -> Iterator[str]:
         for direction, word in ((-1, "lower"), (1, "higher")):
             of = [each for each in claimed if each.question.subject == subject and each.direction == direction]
             if of:
-                parts.append(f"{word}{' in' if of[0].question.where else ','} {'; '.join(map(_measured, of))}")
+                parts.append(f"{word} {'in ' if of[0].question.where else ''}{', '.join(map(_measured, of))}")
         yield f"{subject} beside {beside}, {QUANTITIES[topic]}: {'; '.join(parts)}."
 
 
 def _measured(answer: Answer) -> str:
-    """'wine by -12 % [-15, -9] and -10 % [-14, -7]'."""
+    """'wine (-12 % [-15, -9] and -10 % [-14, -7])'."""
     changes = " and ".join(change_text(answer.question.topic, each.change) for each in answer.sets)
-    return f"{answer.question.where} by {changes}".strip()
+    return f"{answer.question.where} ({changes})".strip()
 
 
 def _unclaimed(topic: Topic, these: Sequence[Answer]) -> Iterator[str]:
-    """What is not claimed, and what the intervals leave open."""
+    """What is not claimed, and what the intervals leave open: of activations for each task."""
     left = [each for each in these if not each.direction]
-    if left:
-        lows, highs = ([getattr(of.change, end) for each in left for of in each.sets] for end in ("low", "high"))
-        span = f"reach from {_amount(topic, min(lows))} to {_amount(topic, max(highs))}{_unit(topic)}"
-        yield (
-            f"No difference of the {QUANTITIES[topic]} is claimed for {_named(topic, these, left)}: the intervals "
-            f"{span if math.isfinite(max(map(abs, (*lows, *highs)))) else 'are not bounded'}."
-        )
+    if topic != "activation":
+        parts = [_open(topic, these, left)] if left else []
+    else:
+        tasks = dict.fromkeys(each.question.where for each in left)
+        parts = [
+            f"in {task} for {_open(topic, these, [e for e in left if e.question.where == task])}" for task in tasks
+        ]
+    if parts:
+        by_task = "" if topic == "activation" else "for "
+        yield f"No difference of the {QUANTITIES[topic]} is claimed {by_task}{'; '.join(parts)}."
 
 
-def _named(topic: Topic, these: Sequence[Answer], left: Sequence[Answer]) -> str:
-    """Of what nothing is claimed: 'relu (wine, diabetes), elu (wine)'."""
+def _open(topic: Topic, these: Sequence[Answer], left: Sequence[Answer]) -> str:
+    """'relu, elu (intervals from -9 to +12 %)'."""
+    lows, highs = ([getattr(of.change, end) for each in left for of in each.sets] for end in ("low", "high"))
+    names = ", ".join(each.question.subject for each in left)
     if topic == "kernel" and len(these) == len(left) > 1:
-        return f"any of {len(left)} approximations and kernels beside the same function, correctly rounded"
-    places: dict[str, list[str]] = {}
-    for each in left:
-        places.setdefault(each.question.subject, []).append(each.question.where)
-    return ", ".join(
-        f"{subject} ({', '.join(of)})" if topic == "activation" else subject for subject, of in places.items()
-    )
+        names = f"any of {len(left)} approximations and kernels, beside the same function correctly rounded"
+    if not math.isfinite(max(map(abs, (*lows, *highs)))):
+        return f"{names} (intervals without an end)"
+    return f"{names} (intervals from {_amount(topic, min(lows))} to {_amount(topic, max(highs))}{_unit(topic)})"
 
 
 def change_text(topic: Topic, change: Shift) -> str:

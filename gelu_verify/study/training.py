@@ -17,7 +17,7 @@ from .network import Layer, Passes, initial
 from .tasks import Examples, Task
 from .units import Unit
 
-INITIAL, ORDER, MASK = 1, 2, 3  # what a generator is for; tasks.py has 0, layers.py the others
+INITIAL, ORDER, MASK = 1, 2, 3  # what a generator is for; tasks.py has 0, inside.py the others
 
 
 class Start(NamedTuple):

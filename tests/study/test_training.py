@@ -1,5 +1,6 @@
 """Splits, trainings and their ends: the same for all units, and decided without the test data."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from invented_tasks import NETWORK, instead, source
 from gelu_verify.formats import DTYPES
 from gelu_verify.study import tasks
 from gelu_verify.study.arithmetic import RoundedArithmetic
-from gelu_verify.study.inside import by_layer
+from gelu_verify.study.inside import FROM_NORMAL, _from_normal, by_layer
 from gelu_verify.study.jobs import TrainingJob
 from gelu_verify.study.network import Passes, initial
 from gelu_verify.study.tasks import Examples, load_task
@@ -211,3 +212,11 @@ def test_what_is_said_of_layers_is_of_the_trained_network():
     found.layers[2]["weights"][0] *= 1e-3
     assert by_layer(found, 0, task, 0, 0)[0]["gradient"] < 1e-3 * before
     assert 0 < rows[1]["normal"] < 1
+
+
+@pytest.mark.parametrize("count", [98, 988])
+def test_distances_from_a_normal_law_are_small_for_normal_numbers_alone(count):
+    rng = np.random.default_rng(0)
+    assert _from_normal(rng.normal(3, 5, (count, 500))) == pytest.approx(FROM_NORMAL / math.sqrt(count), rel=0.05)
+    assert _from_normal(rng.uniform(size=(count, 500))) > 1.5 * FROM_NORMAL / math.sqrt(count)
+    assert math.isnan(_from_normal(np.ones((count, 2))))
