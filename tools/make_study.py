@@ -195,7 +195,7 @@ def page(study: Study, found: Sequence[Answer], figures: Figures) -> str:
 
 def results(study: Study, found: Sequence[Answer], figures: Figures) -> Iterator[str]:
     """The tables, with their figures."""
-    filled = "Filled points: both sets show the difference. Bars: intervals of 95 %.\n"
+    filled = "Filled points: both sets show the difference. Bars: intervals of 95 %, cut off at the edge.\n"
     yield of_blocks([loss_table(study)])
     yield of_blocks([answer_table(found, ["activation"])])
     yield filled + "\n" + images(figures, "changes")

@@ -34,28 +34,16 @@ def curves(study: Study, task: str) -> Chart | None:
     found = study.curves[study.curves["task"] == task]
     if found.empty:
         return None
-    drawn, known, last = [], [], int(found["epoch"].max())
-    for name, part in found.groupby("unit", sort=False):
-        losses = part.pivot(index=["set", "run"], columns="epoch", values="validation").reindex(
-            columns=range(1, last + 1)
-        )
-        best = losses.replace([np.inf, -np.inf], np.nan).cummin(axis=1).ffill(axis=1)
-        low, middle, high = (best.quantile(q).to_numpy(float).tolist() for q in (0.25, 0.5, 0.75))
-        epochs = [float(epoch) for epoch in range(1, last + 1)]
-        drawn.append(
-            Curve(
-                label=str(name), points=list(zip(epochs, middle, strict=True)), colour=_COLOURS[str(name)],
-                band=list(zip(epochs, low, high, strict=True)) if name == "gelu" else (),
-            )
-        )  # fmt: skip
-        known += [value for value in (*low, *middle, *high) if value > 0]
-    return Chart(
-        title=f"{task}: the smallest validation loss so far, by epoch",
-        x=Axis((1.0, float(max(last, 2))), [(k, str(k)) for k in _epochs(last)], "epoch"),
-        y=decades(known, "validation loss"),
-        curves=drawn,
-        top=18,
+    last = int(found["epoch"].max())
+    losses = found.replace([np.inf, -np.inf], np.nan).pivot(
+        index=["unit", "set", "run"], columns="epoch", values="validation"
     )
+    best = losses.cummin(axis=1).ffill(axis=1).stack().rename("best").reset_index()
+    return _by(
+        best, "epoch", "best", f"{task}: the smallest validation loss so far, by epoch",
+        Axis((1.0, float(max(last, 2))), [(k, str(k)) for k in _epochs(last)], "epoch"),
+        lambda values: decades(values, "validation loss"),
+    )  # fmt: skip
 
 
 def _epochs(last: int) -> list[int]:
@@ -138,19 +126,15 @@ def gradients(study: Study, task: str) -> Chart | None:
 def _by(
     frame: pd.DataFrame, over: str, column: str, title: str, x: Axis, y: Callable[[Sequence[float]], Axis]
 ) -> Chart:
-    """Medians of all runs, quartiles of gelu."""
+    """Medians of all runs, quartiles of gelu as a band."""
     drawn, known = [], []
-    for name, part in frame.groupby("unit", sort=False):
-        groups = part.groupby(over)[column]
-        low, middle, high = (groups.quantile(q) for q in (0.25, 0.5, 0.75))
-        places = [float(at) for at in middle.index]
-        known += [*low, *high]
-        drawn.append(
-            Curve(
-                label=str(name), points=list(zip(places, middle, strict=True)), colour=_COLOURS[str(name)],
-                band=list(zip(places, low, high, strict=True)) if name == "gelu" else (),
-            )
-        )  # fmt: skip
+    for unit in (name for name in _COLOURS if name in set(frame["unit"])):
+        groups = frame[frame["unit"] == unit].groupby(over)[column]
+        low, middle, high = (groups.quantile(q).to_dict() for q in (0.25, 0.5, 0.75))
+        band = [(float(at), low[at], high[at]) for at in middle] if unit == "gelu" else []
+        known += [*middle.values(), *(end for _, *ends in band for end in ends)]
+        points = [(float(at), value) for at, value in middle.items()]
+        drawn.append(Curve(label=unit, points=points, colour=_COLOURS[unit], band=band))
     return Chart(title=title, x=x, y=y([value for value in known if value > 0]), curves=drawn, top=18)
 
 

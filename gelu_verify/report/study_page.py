@@ -32,7 +32,7 @@ from .study_tables import (
 from .study_text import answer_frame, conclusions
 
 _CURVES = "Medians of all runs; the band: quartiles of gelu. After its end, a training keeps its smallest loss."
-_FILLED = "A filled point: both sets of runs show the difference. Bars: intervals of 95 %."
+_FILLED = "A filled point: both sets show the difference. Bars: intervals of 95 %, cut off at the edge."
 _SERVED = "Each network is trained once, in float64 with exact gelu, and served with every kernel in every dtype."
 
 
@@ -58,7 +58,7 @@ def study_document(study: Study, found: Sequence[Answer]) -> Document:
         Section(TITLES["training"], [variant_table(study), *answer_table(found, ["training"]).blocks]),
         Section(TITLES["noise"], [_drawn([noise(study, "digits")]), *noise_table(study).blocks,
                                   *answer_table(found, ["noise"]).blocks]),
-        Section("Inside the networks", list(_inside(study, found))),
+        Section(TITLES["gradient"], list(_inside(study, found))),
         Section("Networks in use", list(_in_use(study))),
         Section("How it was done", list(_how(study))),
     ]  # fmt: skip

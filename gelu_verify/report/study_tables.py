@@ -26,9 +26,7 @@ TITLES: dict[Topic, str] = {
     "training": "gelu, trained in other ways",
     "noise": "Noise on the inputs",
     "speed": "Speed of convergence",
-    "dead": "Dead units",
-    "gradient": "Vanishing gradients",
-    "normal": "Pre-activations",
+    "gradient": "Inside the networks",
 }
 _CHANGES = (
     "For each of the two sets of runs: the change with its interval of 95 %, and in how many runs the quantity is "
@@ -143,7 +141,7 @@ def layer_table(study: Study) -> Section:
         f"training part of digits. Dead (a mean): units whose slope is below {DEAD:g} for all training examples."
     )
     head = ("task", "activation", "layer", "gradient before", "after", "pre-activations", "normal", "dead")
-    return _table("Inside the networks", text, head, rows)
+    return _table("Layer by layer", text, head, rows)
 
 
 def learned_table(study: Study) -> Section:

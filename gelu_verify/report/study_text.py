@@ -132,8 +132,8 @@ def _trained(study: Study) -> Iterator[str]:
 def rates_inside(study: Study) -> pd.Series:
     """For each training of a function, whether smaller and larger rates than the best one were tried."""
     names = ["set", "task", "unit", "run"]
-    tried = study.tuning.groupby(names)["rate"].agg(["min", "max"])
-    best = study.functions.set_index(names)["rate"].sort_index()
+    best = study.functions.set_index(names)["rate"]
+    tried = study.tuning.groupby(names)["rate"].agg(["min", "max"]).loc[best.index]
     return (tried["min"] < best) & (best < tried["max"])
 
 

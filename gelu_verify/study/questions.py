@@ -44,8 +44,8 @@ _BASES = {  # how gelu is trained on digits, and what that is compared with
 
 @dataclass(frozen=True)
 class StudyQuestion:
-    """Whether the quantity of a topic differs between `subject` and `beside`, in `where`: a task, or "" for the mean
-    over all data sets.
+    """Whether the quantity of a topic differs between `subject` and `beside`, in `where`: a data set or a variant of
+    one, or "" for the mean over all data sets.
 
     Losses are subtracted, and divided by the median loss of `beside`, or of both where the question is about several
     tasks, dtypes or amounts of noise; what is a ratio is compared by its logarithm; a share or a distance is
@@ -135,13 +135,14 @@ def differences(study: Study) -> Iterator[tuple[StudyQuestion, Differences]]:
             yield question, _shares([of.loss(task, unit)], [of.loss(task, "gelu")])
     for task, base in _BASES.items():
         if {task, base} <= set(tasks):
-            yield StudyQuestion("training", task, base), _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
+            question = StudyQuestion("training", task, base, "digits")
+            yield question, _shares([of.loss(task, "gelu")], [of.loss(base, "gelu")])
     for unit in VARIED:
         if unit in study.plan.units and unit != "gelu":
             yield from _of_more_than_a_loss(of, tasks, unit)
     if {"digits", "digits_batch_norm"} <= set(tasks):
         ours, theirs = (of.inside(task, "gelu", "normal") for task in ("digits_batch_norm", "digits"))
-        yield StudyQuestion("normal", "digits_batch_norm", "digits"), _subtracted([ours], [theirs])
+        yield StudyQuestion("normal", "digits_batch_norm", "digits", "digits"), _subtracted([ours], [theirs])
 
 
 def _of_arithmetic(of: _Values, plan: StudyPlan) -> Iterator[tuple[StudyQuestion, Differences]]:

@@ -150,58 +150,68 @@ def test_epochs_and_gradients_are_those_of_the_curves_and_layers(study):
 # ---- planted, and nothing planted ----------------------------------------------------------------
 
 
-def equal_units(study, rng):
-    """The study with losses of units that differ by chance alone."""
+@pytest.fixture
+def same(study):
+    """A part of the study with losses of units that differ by chance alone."""
+    rng = np.random.default_rng(0)
+    plan = replace(study.plan, tasks=("wine", "diabetes"), units=("gelu", "elu", "silu", "gelu_erf"))
+
+    def part(frame):
+        return frame[frame["task"].isin(plan.tasks) & frame["unit"].isin(plan.units)]
 
     def drawn(frame):
-        of_run = frame.groupby(["task", "run"])["loss"].transform("first")
-        return frame.assign(loss=of_run * np.exp(rng.normal(0, 0.01, len(frame))))
+        of_run = part(frame).groupby(["task", "run"])["loss"].transform("first")
+        return part(frame).assign(loss=of_run * np.exp(rng.normal(0, 0.01, len(of_run))))
 
-    return replace(study, functions=drawn(study.functions), kernels=drawn(study.kernels), noise=drawn(study.noise))
-
-
-def test_planted_differences_are_claimed_where_both_sets_show_them(study):
-    same = equal_units(study, np.random.default_rng(0))
-    of_losses = ("activation", "kernel", "dtype", "training", "noise")
-    assert not any(each.direction for each in answers(same) if each.question.topic in of_losses)
-
-    def planted(sets, factor):
-        rows = (same.functions["unit"] == "elu") & (same.functions["task"] == "wine")
-        rows &= same.functions["set"].isin(sets)
-        loss = same.functions["loss"].where(~rows, factor * same.functions["loss"])
-        other = answers(replace(same, functions=same.functions.assign(loss=loss)))
-        return {each.question: each for each in other}[StudyQuestion("activation", "elu", "gelu", "wine")]
-
-    assert [planted(SETS, factor).direction for factor in (1.1, 0.9)] == [1, -1]
-    for result in planted(SETS, 1.1).sets:
-        assert 0.05 < result.change.low < 0.1 < result.change.high < 0.15
-    one = planted([1], 1.1)
-    assert [result.is_significant for result in one.sets] == [False, True]
-    assert one.direction == 0
+    return replace(
+        study, plan=plan, functions=drawn(study.functions), kernels=drawn(study.kernels), noise=drawn(study.noise),
+        curves=part(study.curves), layers=part(study.layers),
+    )  # fmt: skip
 
 
-def test_a_difference_in_opposite_directions_is_not_claimed(study):
-    same = equal_units(study, np.random.default_rng(0))
-    rows = same.functions["unit"] == "elu"
-    factor = np.where(same.functions["set"] == 0, 0.9, 1.1)
-    loss = same.functions["loss"].where(~rows, factor * same.functions["loss"])
-    opposite = replace(same, functions=same.functions.assign(loss=loss))
-    found = [
-        each for each in answers(opposite) if each.question.subject == "elu" and each.question.topic == "activation"
-    ]
-    assert all(result.is_significant for each in found for result in each.sets)
-    assert not any(each.direction for each in found)
-    assert not any(line.startswith("elu beside gelu, test loss:") for line in conclusions(opposite, answers(opposite)))
+def changed(study, name, factor, **where):
+    """The study with other losses in some rows of a frame."""
+    frame = getattr(study, name)
+    rows = np.all([frame[column].isin(values) for column, values in where.items()], 0)
+    return replace(study, **{name: frame.assign(loss=frame["loss"].where(~rows, factor * frame["loss"]))})
 
 
-def test_a_network_that_fails_is_worse_than_every_other(study):
-    same = equal_units(study, np.random.default_rng(0))
-    rows = (same.kernels["unit"] == "gelu_erf") & (same.kernels["dtype"] == "float16")
-    failed = replace(same, kernels=same.kernels.assign(loss=same.kernels["loss"].where(~rows, np.nan)))
-    by_question = {each.question: each for each in answers(failed)}
-    answer = by_question[StudyQuestion("kernel", "gelu_erf", "gelu")]
-    assert answer.direction == 1
-    assert all(result.change == (np.inf, np.inf, np.inf) for result in answer.sets)
+ELU = StudyQuestion("activation", "elu", "gelu", "wine")
+
+
+def answered(study, question=ELU):
+    return {each.question: each for each in answers(study)}[question]
+
+
+def test_planted_differences_are_claimed_where_both_sets_show_them(same):
+    assert not any(each.direction for each in answers(same) if each.question.topic in ("activation", "kernel", "dtype"))
+    for factor, direction in ((1.1, 1), (0.9, -1)):
+        found = answered(changed(same, "functions", factor, unit=["elu"], task=["wine"]))
+        assert found.direction == direction
+        for each in found.sets:
+            low, high = sorted((factor - 1 - 0.05 * direction, factor - 1 + 0.05 * direction))
+            assert low < each.change.low < each.change.estimate < each.change.high < high
+    found = answered(changed(same, "functions", 1.1, unit=["elu"], task=["wine"], set=[1]))
+    assert [each.is_significant for each in found.sets] == [False, True]
+    assert found.direction == 0
+
+
+def test_a_difference_in_opposite_directions_is_not_claimed(same):
+    opposite = changed(changed(same, "functions", 0.9, unit=["elu"], set=[0]), "functions", 1.1, unit=["elu"], set=[1])
+    found = answers(opposite)
+    ours = [each for each in found if each.question.subject == "elu" and each.question.topic == "activation"]
+    assert all(each.is_significant for answer in ours for each in answer.sets)
+    assert not any(answer.direction for answer in ours)
+    assert not any(line.startswith("elu beside gelu, test loss:") for line in conclusions(opposite, found))
+
+
+def test_a_network_that_fails_is_worse_than_every_other(same):
+    found = answered(
+        changed(same, "kernels", np.nan, unit=["gelu_erf"], dtype=["float16"]),
+        StudyQuestion("kernel", "gelu_erf", "gelu"),
+    )
+    assert found.direction == 1
+    assert all(each.change == (np.inf, np.inf, np.inf) for each in found.sets)
 
 
 def test_equal_units_are_told_apart_in_no_more_families_than_that():
