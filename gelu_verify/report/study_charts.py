@@ -128,12 +128,12 @@ def _by(
 ) -> Chart:
     """Medians of all runs, quartiles of gelu as a band."""
     drawn, known = [], []
-    for unit in (name for name in _COLOURS if name in set(frame["unit"])):
-        groups = frame[frame["unit"] == unit].groupby(over)[column]
-        low, middle, high = (groups.quantile(q).to_dict() for q in (0.25, 0.5, 0.75))
-        band = [(float(at), low[at], high[at]) for at in middle] if unit == "gelu" else []
-        known += [*middle.values(), *(end for _, *ends in band for end in ends)]
-        points = [(float(at), value) for at, value in middle.items()]
+    middle = frame.groupby(["unit", over])[column].median()
+    quartiles = frame[frame["unit"] == "gelu"].groupby(over)[column].quantile([0.25, 0.75]).unstack()
+    for unit in (name for name in _COLOURS if name in middle.index):
+        points = [(float(at), float(value)) for at, value in middle[unit].items()]
+        band = [(float(at), *ends) for at, *ends in quartiles.itertuples()] if unit == "gelu" else []
+        known += [value for _, *values in (*points, *band) for value in values]
         drawn.append(Curve(label=unit, points=points, colour=_COLOURS[unit], band=band))
     return Chart(title=title, x=x, y=y([value for value in known if value > 0]), curves=drawn, top=18)
 

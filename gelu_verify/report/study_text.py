@@ -124,8 +124,8 @@ def _trained(study: Study) -> Iterator[str]:
     by_task, inside = cut.groupby(study.functions["task"]).mean(), rates_inside(study)
     yield (
         f"Of {len(cut)} trainings at their best rate, {100 * cut.mean():.1f} % were ended by the number of epochs and "
-        f"not by the validation loss (most in {by_task.idxmax()}, {100 * by_task.max():.0f} %). Of their best rates, "
-        f"{int(inside.sum())} have a worse one on both sides."
+        f"not by the validation loss (most in {by_task.idxmax()}, {100 * by_task.max():.0f} %). A worse rate was tried "
+        f"on both sides of {int(inside.sum())} of {len(inside)} best rates."
     )
 
 

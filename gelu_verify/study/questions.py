@@ -239,63 +239,59 @@ class _Values:
 
     def inside(self, task: str, unit: str, column: str) -> Differences:
         """The mean over the hidden layers."""
-        rows = self._layers[task, unit]
-        return tuple(part.groupby("run", sort=True)[column].mean().to_numpy(float) for part in rows)
+        return tuple(self._by_layer(task, unit, column).mean(-1))
 
     def vanished(self, task: str, unit: str) -> Differences:
-        found = []
-        for part in self._layers[task, unit]:
-            by_layer = part.pivot(index="run", columns="layer", values="gradient_first").to_numpy(float)
-            found.append(by_layer[:, 0] / by_layer[:, -1])
-        return tuple(found)
+        """The gradient in the first layer over that in the last, before the training."""
+        found = self._by_layer(task, unit, "gradient_first")
+        return tuple(found[..., 0] / found[..., -1])
 
     def epochs(self, task: str, unit: str, other: str) -> tuple[Differences, Differences]:
         """The first epochs at which both have a validation loss as small as the worse of their best ones."""
-        found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-        for ours, theirs in zip(self._curves[task, unit], self._curves[task, other], strict=True):
-            pairs = list(zip(ours, theirs, strict=True))
-            common = [max(a.min(initial=np.inf), b.min(initial=np.inf)) for a, b in pairs]
-            for place in (0, 1):
-                firsts = [
-                    float(np.argmax(pair[place] <= c)) + 1 if np.isfinite(c) else np.inf
-                    for pair, c in zip(pairs, common, strict=True)
-                ]
-                found[place].append(np.array(firsts))
-        return tuple(found[0]), tuple(found[1])
+        pairs = list(zip(self._curves[task, unit], self._curves[task, other], strict=True))
+        common = [max(a.min(initial=np.inf), b.min(initial=np.inf)) for a, b in pairs]
+        ours, theirs = (
+            [
+                float(np.argmax(pair[place] <= c)) + 1 if c < np.inf else np.inf
+                for pair, c in zip(pairs, common, strict=True)
+            ]
+            for place in (0, 1)
+        )
+        return _of_sets(np.array(ours)), _of_sets(np.array(theirs))
+
+    def _by_layer(self, task: str, unit: str, column: str) -> np.ndarray:
+        """(sets, runs, layers)."""
+        rows = self._study.layers[(self._study.layers["task"] == task) & (self._study.layers["unit"] == unit)]
+        ordered: np.ndarray = rows.sort_values(["set", "run", "layer"])[column].to_numpy(float)
+        return ordered.reshape(len(SETS), -1, rows["layer"].max())
 
     @cached_property
     def _losses(self) -> dict[tuple[str, ...], Differences]:
-        return _by_sets(self._study.functions, ["task", "unit"], "loss")
+        return _by(self._study.functions, ["task", "unit"])
 
     @cached_property
     def _kernels(self) -> dict[tuple[str, ...], Differences]:
-        return _by_sets(self._study.kernels, ["task", "unit", "dtype"], "loss")
+        return _by(self._study.kernels, ["task", "unit", "dtype"])
 
     @cached_property
     def _noise(self) -> dict[tuple[str, ...], Differences]:
-        return _by_sets(self._study.noise, ["task", "unit", "amount"], "loss")
+        return _by(self._study.noise, ["task", "unit", "amount"])
 
     @cached_property
-    def _layers(self) -> dict[tuple[str, ...], list[pd.DataFrame]]:
+    def _curves(self) -> dict[tuple[str, ...], list[np.ndarray]]:
+        """Of each run, those of the first set first."""
+        ordered = self._study.curves.sort_values(["set", "run", "epoch"], kind="stable")
         return {
-            key: [part for _, part in rows.groupby("set", sort=True)]
-            for key, rows in self._study.layers.groupby(["task", "unit"], sort=False)
-        }
-
-    @cached_property
-    def _curves(self) -> dict[tuple[str, ...], list[list[np.ndarray]]]:
-        return {
-            key: [
-                [each["validation"].to_numpy(float) for _, each in part.groupby("run", sort=True)]
-                for _, part in rows.groupby("set", sort=True)
-            ]
-            for key, rows in self._study.curves.groupby(["task", "unit"], sort=False)
+            key: np.split(rows["validation"].to_numpy(float), np.flatnonzero(rows["epoch"].to_numpy() == 1)[1:])
+            for key, rows in ordered.groupby(["task", "unit"], sort=False)
         }
 
 
-def _by_sets(frame: pd.DataFrame, names: list[str], column: str) -> dict[tuple[str, ...], Differences]:
+def _by(frame: pd.DataFrame, names: list[str]) -> dict[tuple[str, ...], Differences]:
+    """The losses of a frame, by the values of some columns."""
     ordered = frame.sort_values(["set", "run"], kind="stable")
-    return {
-        key: tuple(part[column].to_numpy(float) for _, part in rows.groupby("set", sort=True))
-        for key, rows in ordered.groupby(names, sort=False)
-    }
+    return {key: _of_sets(rows["loss"].to_numpy(float)) for key, rows in ordered.groupby(names, sort=False)}
+
+
+def _of_sets(values: np.ndarray) -> Differences:
+    return tuple(values.reshape(len(SETS), -1))

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import requiring
 from invented_tasks import instead, source
@@ -12,7 +13,7 @@ from repository import ROOT
 from gelu_verify.report.study_text import conclusions
 from gelu_verify.study import tasks, training
 from gelu_verify.study.jobs import TrainingJob
-from gelu_verify.study.questions import StudyQuestion, answers, differences, set_results
+from gelu_verify.study.questions import QUANTITIES, StudyQuestion, answers, differences, set_results
 from gelu_verify.study.statistics import LEVEL
 from gelu_verify.study.store import read_study
 from gelu_verify.study.study import SETS, plan_of, run_study
@@ -54,49 +55,59 @@ def by_run(frame, column, **wanted):
     return [frame[frame["set"] == which].sort_values("run")[column].to_numpy(float) for which in SETS]
 
 
-def recomputed(study, question):
-    """The number of each run, from the frames and the words of docs/study.md."""
-    subject, beside, where = question.subject, question.beside, question.where
-    if question.topic in ("activation", "training"):
-        sides = ((where, subject), (where, beside)) if question.topic == "activation" else ()
-        sides = sides or ((subject, "gelu"), (beside, "gelu"))
-        cells = [[by_run(study.functions, "loss", task=task, unit=unit) for task, unit in sides]]
-    elif question.topic == "noise":
-        cells = [
-            [by_run(study.noise, "loss", task=where, unit=unit, amount=amount) for unit in (subject, beside)]
-            for amount in study.noise["amount"].unique()
-        ]
-    elif question.topic == "kernel":
-        cells = [
-            [by_run(study.kernels, "loss", task=task, unit=unit, dtype=dtype) for unit in (subject, beside)]
-            for task in DATA_SETS
-            for dtype in ("float16", "bfloat16", "float32")
-            if dtype in UNITS[subject].dtypes
-        ]
-    elif question.topic == "dtype":
-        cells = [
-            [by_run(study.kernels, "loss", task=task, unit="gelu", dtype=dtype) for dtype in (subject, beside)]
-            for task in DATA_SETS
-        ]
-    else:
-        return None
-    scale = [[np.median(b[w] if len(cells) == 1 else [a[w], b[w]]) for w in SETS] for a, b in cells]
-    return [np.mean([(a[w] - b[w]) / of[w] for (a, b), of in zip(cells, scale, strict=True)], 0) for w in SETS]
+def losses(frame, *names):
+    """By the values of these columns and the set, the losses by run."""
+    groups = frame.sort_values("run").groupby([*names, "set"])["loss"]
+    return {key: part.to_numpy(float) for key, part in groups}
 
 
-def test_claims_are_those_of_scipy(study, found):
-    """p, Holm's procedure, the change and its interval, for each question about a loss."""
+@pytest.fixture(scope="module")
+def recomputed(study):
+    """The number of each run for a question about a loss, from the frames and the words of docs/study.md."""
+    functions, kernels = losses(study.functions, "task", "unit"), losses(study.kernels, "task", "unit", "dtype")
+    noise = losses(study.noise, "task", "unit", "amount")
+
+    def numbers(question, which):
+        subject, beside, where = question.subject, question.beside, question.where
+        if question.topic == "activation":
+            cells = [(functions[where, subject, which], functions[where, beside, which])]
+        elif question.topic == "training":
+            cells = [(functions[subject, "gelu", which], functions[beside, "gelu", which])]
+        elif question.topic == "noise":
+            amounts = study.noise["amount"].unique()
+            cells = [(noise[where, subject, a, which], noise[where, beside, a, which]) for a in amounts]
+        elif question.topic == "kernel":
+            dtypes = [dtype for dtype in ("float16", "bfloat16", "float32") if dtype in UNITS[subject].dtypes]
+            cells = [
+                (kernels[task, subject, dtype, which], kernels[task, beside, dtype, which])
+                for task in DATA_SETS
+                for dtype in dtypes
+            ]
+        else:
+            assert question.topic == "dtype"
+            cells = [
+                (kernels[task, "gelu", subject, which], kernels[task, "gelu", beside, which]) for task in DATA_SETS
+            ]
+        scales = [np.median(b if len(cells) == 1 else [a, b]) for a, b in cells]
+        return np.mean([(a - b) / scale for (a, b), scale in zip(cells, scales, strict=True)], 0)
+
+    return numbers
+
+
+def test_claims_are_those_of_scipy(recomputed, found):
+    """p, Holm's procedure, the change and, of some, its interval, for each question about a loss."""
     stats = requiring.module("scipy.stats")
     p_values = [[result.p for result in each.sets] for each in found]
-    for place, answer in enumerate(found):
-        numbers = recomputed(study, answer.question)
-        for which, result in enumerate(answer.sets if numbers else ()):
-            values = numbers[which]
+    of_losses = [(place, each) for place, each in enumerate(found) if "test loss" in QUANTITIES[each.question.topic]]
+    assert len(of_losses) == len(found) - 10, "epochs, dead units, gradients and pre-activations"
+    for place, answer in of_losses:
+        for which, result in enumerate(answer.sets):
+            values = recomputed(answer.question, which)
             assert len(set(np.abs(values))) == len(values), "ties: scipy has no exact p"
             p_values[place][which] = stats.wilcoxon(values, method="exact").pvalue
             means = np.sort(np.add.outer(values, values)[np.triu_indices(len(values))] / 2)
             assert result.change.estimate == pytest.approx(np.median(means), rel=1e-9)
-            for end in (result.change.low, result.change.high):
+            for end in (result.change.low, result.change.high) if place % 8 == 0 else ():
                 others = [stats.wilcoxon(values - end + step, method="exact").pvalue for step in (-1e-12, 1e-12)]
                 assert min(others) <= LEVEL < max(others)
     for which in SETS:
@@ -147,6 +158,20 @@ def test_epochs_and_gradients_are_those_of_the_curves_and_layers(study):
     assert dead[1][2] == pytest.approx(np.mean(parts[0]) - np.mean(parts[1]))
 
 
+def test_what_other_pages_say_of_the_study(study, found):
+    """The report's answer to "Does it matter to a network?", and the verdicts of docs/seeds.md."""
+    said = {(each.question.topic, each.question.subject): set() for each in found}
+    for each in found:
+        said[each.question.topic, each.question.subject].add(each.direction)
+    assert all(said[key] == {0} for key in said if key[0] in ("kernel", "dtype"))
+    failed = pd.concat([study.functions, study.kernels]).query("diverged")
+    assert set(zip(failed["unit"], failed["dtype"], strict=True)) == {("burn-gelu", "float16")}
+    changed = study.served[study.served["function"] == "gelu"].groupby("dtype")["kernel_changed"].sum()
+    assert {dtype for dtype, count in changed.items() if count} == {"float16", "bfloat16"}
+    assert said["training", "digits_momentum"] == said["activation", "silu"] == {0}
+    assert said["noise", "relu"] == {0}
+
+
 # ---- planted, and nothing planted ----------------------------------------------------------------
 
 
@@ -160,8 +185,7 @@ def same(study):
         return frame[frame["task"].isin(plan.tasks) & frame["unit"].isin(plan.units)]
 
     def drawn(frame):
-        of_run = part(frame).groupby(["task", "run"])["loss"].transform("first")
-        return part(frame).assign(loss=of_run * np.exp(rng.normal(0, 0.01, len(of_run))))
+        return part(frame).assign(loss=np.exp(rng.normal(0, 0.01, len(part(frame)))))
 
     return replace(
         study, plan=plan, functions=drawn(study.functions), kernels=drawn(study.kernels), noise=drawn(study.noise),

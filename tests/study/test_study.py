@@ -92,7 +92,7 @@ def test_the_stochastic_map_keeps_x_with_probability_phi():
 def stored():
     """A part of the stored study: some tasks and two dtypes."""
     whole = read_study(STORED)
-    kept_tasks, kept_dtypes = ("digits", "wine", "digits_16_layers", "text"), ("float16", "float64")
+    kept_tasks, kept_dtypes = ("wine", "text"), ("float16", "float64")
 
     def part(name):
         frame = getattr(whole, name)
@@ -153,7 +153,7 @@ def test_every_stored_rate_and_epoch_was_chosen_by_validation_losses():
 
 def test_kernels_have_the_rate_that_most_other_runs_of_gelu_have():
     study = read_study(STORED)
-    gelu = study.functions[study.functions["unit"] == "gelu"].set_index(["set", "task", "run"])["rate"]
+    gelu = study.functions[study.functions["unit"] == "gelu"].set_index(["set", "task", "run"])["rate"].sort_index()
     for (which, task, run), rates in study.kernels.groupby(["set", "task", "run"])["rate"]:
         others = gelu.loc[which, task].drop(run).value_counts()
         assert set(rates) == {min(others.index[others == others.max()])}
