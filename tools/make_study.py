@@ -132,8 +132,10 @@ The runs are splits of the same few hundred or thousand examples, so that they o
 on these data, not of other data of the same kind. Each activation was given the search of one number, its learning
 rate; width, batch, initial weights and patience were chosen once, with gelu, and may suit another activation less.
 Variants (depth, dropout, normalisation, optimisers) and noise were tried on digits only, and not with each other.
-Convolutions, residual connections, attention, schedules of the rate and weight decay were not tried; the losses of the
-training part were not compared, because trainings end at different epochs.
+Where trainings were ended by the number of epochs, in `digits_autoencoder` above all, the losses are those after so
+many epochs, not those at the end of learning. Convolutions, residual connections, attention, schedules of the rate and
+weight decay were not tried; the losses of the training part were not compared, because trainings end at different
+epochs.
 """
 EXPERIMENTS = (
     (

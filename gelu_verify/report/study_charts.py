@@ -94,7 +94,7 @@ def activation_changes(found: Sequence[Answer]) -> dict[str, Chart]:
 
 def kernel_changes(found: Sequence[Answer]) -> Chart | None:
     """Of approximations and kernels beside their function."""
-    return changes([each for each in found if each.question.topic == "kernel"], "Test loss beside the same function")
+    return changes([each for each in found if each.question.topic == "kernel"], "Test loss beside what is approximated")
 
 
 def noise(study: Study, task: str) -> Chart | None:

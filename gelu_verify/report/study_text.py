@@ -78,7 +78,7 @@ def _open(topic: Topic, these: Sequence[Answer], left: Sequence[Answer]) -> str:
     lows, highs = ([getattr(of.change, end) for each in left for of in each.sets] for end in ("low", "high"))
     names = ", ".join(each.question.subject for each in left)
     if topic == "kernel" and len(these) == len(left) > 1:
-        names = f"any of {len(left)} approximations and kernels, beside the same function correctly rounded"
+        names = f"any of {len(left)} approximations and kernels, beside what they approximate"
     if not math.isfinite(max(map(abs, (*lows, *highs)))):
         return f"{names} (intervals without an end)"
     return f"{names} (intervals from {_amount(topic, min(lows))} to {_amount(topic, max(highs))}{_unit(topic)})"
