@@ -23,11 +23,11 @@ _RUNS = Whole(2, 1000)
               show_default=True, metavar="DIR",
               help="Folder of the study; what is finished there is not computed again.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N",
-              help="Of the split of the data, the initial parameters and the order of the examples.")  # fmt: skip
+              help="Of the splits of the data, the initial parameters and the order of the examples.")  # fmt: skip
 @click.option("--runs", type=_RUNS, default=None, metavar="N",
-              help="Networks of each activation, dtype and task; default 20.")  # fmt: skip
+              help="Networks of each activation, dtype and task in each of two sets; default 20.")  # fmt: skip
 @click.option("--task", "tasks", type=Names(), metavar="T,T",
-              help="Only these tasks; default all six (text is only served).")  # fmt: skip
+              help="Only these tasks; default all twelve (text is only served).")  # fmt: skip
 @click.option("--unit", "units", type=Names(), metavar="U,U",
               help="Only these activations; what they are compared with is added.")  # fmt: skip
 @click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added.")
@@ -54,7 +54,7 @@ def study(
     files, a page (index.html) and a CSV file of each table. An interrupted study goes on where it was."""
     from ..report.study_page import write_report
     from ..report.study_text import conclusions, document
-    from ..study.comparisons import comparisons
+    from ..study.questions import answers
     from ..study.store import read_study, write_study
     from ..study.study import RUNS, plan_of, run_study
     from ..work.executors import opened_when_asked
@@ -68,11 +68,11 @@ def study(
         with opened_when_asked(executor, workers, observer.warn) as opening:
             found = run_study(plan, out, opening, observer)
         write_study(found, out)
-    compared = comparisons(found.trainings)
-    files = write_report(found, compared, out)
+    answered = answers(found)
+    files = write_report(found, answered, out)
     if as_json:
-        click.echo(json.dumps(document(found, compared), indent=1, allow_nan=False))
+        click.echo(json.dumps(document(found, answered), indent=1, allow_nan=False))
         return
-    for line in conclusions(found, compared):
+    for line in conclusions(found, answered):
         say(line)
     say(str(files[0]), err=True)

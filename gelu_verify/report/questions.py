@@ -196,8 +196,8 @@ QUESTIONS = (
         "Does it matter to a network?",
         "training inference accuracy loss model practice relevant important",
         _says(
-            "In small networks no inexact kernel of gelu changed the loss measurably, but one led to NaN in float16; "
-            "served in 16 bits, some kernels change decisions: docs/study.md."
+            "In small networks, no difference of the loss is claimed for inexact kernels of gelu, but one led to NaN "
+            "in float16; served in 16 bits, some kernels change decisions: docs/study.md."
         ),
     ),
     Question(

@@ -1,43 +1,49 @@
-"""Charts of a study: learning curves with their intervals, and sizes of differences on a logarithmic axis."""
+"""Charts of a study: learning curves, changes with their intervals, noise, gradients, and sizes of differences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
+import numpy as np
+import pandas as pd
+
 from ..formats import DTYPES
-from ..show.chart import Axis, Chart, Curve, Mark, Outline, decades
-from ..study.comparisons import UnitComparison
-from ..study.study import Study
+from ..show.chart import Axis, Chart, Curve, Mark, Outline, ReferenceLine, decades, linear, number
+from ..study.questions import Answer
+from ..study.study import SETS, Study
+from ..study.tasks import DATA_SETS, VARIANTS
 from ..study.units import FUNCTIONS
+from .study_text import change_text
 
 ROW, NAMES = 15, 228  # height of a row; width of its name
 _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
 _OUTLINES: dict[str, Outline] = dict(zip(DTYPES, get_args(Outline), strict=True))
 _KEY = [Curve(label=name, colour=place, kind="dots", outline=_OUTLINES[name]) for place, name in enumerate(DTYPES)]
+_SET_OUTLINES: tuple[Outline, ...] = ("circle", "square")
+_SET_KEY = [
+    Curve(label=name, colour=which, kind="dots", outline=_SET_OUTLINES[which])
+    for which, name in zip(SETS, ("first set of runs", "second set"), strict=True)
+]
+_BEYOND = 1.0  # a change of more than all of it, or an interval, ends at the edge of the chart
 
 
-def curves(study: Study, task: str, dtype: str) -> Chart | None:
-    """Median loss on the test part by epoch, of all functions; the bands are intervals of 95 %."""
-    found = study.curves[(study.curves["task"] == task) & (study.curves["dtype"] == dtype)]
-    groups = [(str(name), group) for name, group in found.groupby("unit", sort=False) if name in _COLOURS]
-    known = [float(v) for _, group in groups for v in group[["low", "high"]].to_numpy().ravel() if math.isfinite(v)]
-    if not known or min(known) <= 0:
+def curves(study: Study, task: str) -> Chart | None:
+    """The smallest validation loss so far by epoch, of all functions: medians of all runs, quartiles of gelu."""
+    found = study.curves[study.curves["task"] == task]
+    if found.empty:
         return None
-    last = max(int(found["epoch"].max()), 2)
-    drawn = []
-    for name, group in groups:
-        table = group[["epoch", "median", "low", "high"]].to_numpy(float).tolist()
-        band = [(at, low, high) for at, _, low, high in table if math.isfinite(low) and math.isfinite(high)]
-        line = [(at, loss) for at, loss, *_ in table if math.isfinite(loss)]
-        drawn.append(Curve(label=name, points=line, colour=_COLOURS[name], band=band))
-    return Chart(
-        title=f"{task}: loss on the test part by epoch, {dtype}",
-        x=Axis((1.0, float(last)), [(k, str(k)) for k in _epochs(last)], "epoch"),
-        y=decades(known, "loss on the test part"),
-        curves=drawn,
+    last = int(found["epoch"].max())
+    losses = found.replace([np.inf, -np.inf], np.nan).pivot(
+        index=["unit", "set", "run"], columns="epoch", values="validation"
     )
+    best = losses.cummin(axis=1).ffill(axis=1).stack().rename("best").reset_index()
+    return _by(
+        best, "epoch", "best", f"{task}: the smallest validation loss so far, by epoch",
+        Axis((1.0, float(max(last, 2))), [(k, str(k)) for k in _epochs(last)], "epoch"),
+        lambda values: decades(values, "validation loss"),
+    )  # fmt: skip
 
 
 def _epochs(last: int) -> list[int]:
@@ -45,27 +51,98 @@ def _epochs(last: int) -> list[int]:
     return [1, *range(step, last + 1, step)] if step > 1 else list(range(1, last + 1))
 
 
-def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
-    """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant;
-    a bar is the smallest difference that would have been seen."""
-    rows: dict[str, list[Mark]] = {}
-    for each in found:
-        if each.task != task or each.question != "kernel" or not 0 < each.loss < math.inf:
-            continue
-        size, sign = abs(each.difference.median) / each.loss, "more" if each.difference.median > 0 else "less"
-        text = f"{each.unit}, {each.dtype}: {size:.2g} of the loss {sign}, adjusted p {each.adjusted:.2g}"
-        row = rows.setdefault(each.unit, [])
-        row.append(_mark(len(rows), size, each.dtype, each.significant, text))
-        if each.seen:
-            row.append(Mark(x=each.seen / each.loss, y=-len(rows), colour=DTYPES.index(each.dtype), shape="bar",
-                            outline=_OUTLINES[each.dtype]))  # fmt: skip
-    return _rows(f"{task}: difference of the median losses", "|difference| / loss", rows)
+def changes(found: Sequence[Answer], title: str) -> Chart | None:
+    """The changes that answers of one topic speak of, with their intervals, in both sets; filled where both show it."""
+    if not found:
+        return None
+    topic = found[0].question.topic
+    ends = [abs(end) for each in found for of in each.sets for end in of.change if math.isfinite(end)]
+    reach = min(_BEYOND, 1.05 * max(ends, default=0.0)) or _BEYOND
+    marks, rows = [], []
+    for row, each in enumerate(found, 1):
+        question = each.question
+        rows.append(f"{question.subject}, {question.where}" if question.where else question.subject)
+        for which, of in zip(SETS, each.sets, strict=True):
+            change = change_text(topic, of.change)
+            marks.append(
+                Mark(
+                    x=of.change.estimate, y=-row + (0.16 - 0.32 * which), colour=which, size=3.2,
+                    text=f"{rows[-1]}, beside {question.beside}: {change}, adjusted p {of.adjusted:.2g}",
+                    shape="dot" if each.direction else "ring", outline=_SET_OUTLINES[which],
+                    reach=(of.change.low, of.change.high),
+                )
+            )  # fmt: skip
+    ticks = [(at, f"{number(float(f'{100 * at:.6g}'))} %") for at, _ in linear(-reach, reach).ticks]
+    return Chart(
+        title=title,
+        x=linear(-reach, reach, "change", ticks),
+        y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)], "question"),
+        curves=_SET_KEY, marks=marks, rules=[ReferenceLine(0.0, "x")],
+        width=480, height=48 + 20 * len(rows), left=NAMES + 8, top=8, bottom=34, attributes={"class": "chart wide"},
+    )  # fmt: skip
+
+
+def activation_changes(found: Sequence[Answer]) -> dict[str, Chart]:
+    """Of activations beside gelu: on the data sets, and where digits are learned in other ways."""
+    asked = [each for each in found if each.question.topic == "activation"]
+    parts = {
+        "data": ([each for each in asked if each.question.where in DATA_SETS], "Test loss beside gelu"),
+        "variants": ([each for each in asked if each.question.where in VARIANTS], "Test loss beside gelu, digits"),
+    }
+    return {name: chart for name, (these, title) in parts.items() if (chart := changes(these, title))}
+
+
+def kernel_changes(found: Sequence[Answer]) -> Chart | None:
+    """Of approximations and kernels beside their function."""
+    return changes([each for each in found if each.question.topic == "kernel"], "Test loss beside what is approximated")
+
+
+def noise(study: Study, task: str) -> Chart | None:
+    """The share of wrong decisions by the size of the noise, of all functions."""
+    found = study.noise[study.noise["task"] == task] if len(study.noise) else study.noise
+    if found.empty or found["error"].isna().all():
+        return None
+    clean = study.functions[study.functions["task"] == task].assign(amount=0.0)
+    return _by(
+        pd.concat([found, clean]), "amount", "error", f"{task}: wrong decisions under noise on the inputs",
+        Axis((0.0, float(found["amount"].max())), [(a, f"{a:g}") for a in sorted({0.0, *found["amount"]})], "a"),
+        lambda values: linear(0.0, 1.05 * max(values), "share of wrong decisions"),
+    )  # fmt: skip
+
+
+def gradients(study: Study, task: str) -> Chart | None:
+    """The size of the gradient by layer, before the training."""
+    found = study.layers[study.layers["task"] == task] if len(study.layers) else study.layers
+    if found.empty:
+        return None
+    last = int(found["layer"].max())
+    return _by(
+        found, "layer", "gradient_first", f"{task}: gradient by layer, before the training",
+        Axis((1.0, float(last)), [(k, str(k)) for k in _epochs(last)], "layer"),
+        lambda values: decades(values, "root mean square of the gradient"),
+    )  # fmt: skip
+
+
+def _by(
+    frame: pd.DataFrame, over: str, column: str, title: str, x: Axis, y: Callable[[Sequence[float]], Axis]
+) -> Chart:
+    """Medians of all runs, quartiles of gelu as a band."""
+    drawn, known = [], []
+    middle = frame.groupby(["unit", over])[column].median()
+    quartiles = frame[frame["unit"] == "gelu"].groupby(over)[column].quantile([0.25, 0.75]).unstack()
+    for unit in (name for name in _COLOURS if name in middle.index):
+        points = [(float(at), float(value)) for at, value in middle[unit].items()]
+        band = [(float(at), *ends) for at, *ends in quartiles.itertuples()] if unit == "gelu" else []
+        known += [value for _, *values in (*points, *band) for value in values]
+        drawn.append(Curve(label=unit, points=points, colour=_COLOURS[unit], band=band))
+    return Chart(title=title, x=x, y=y([value for value in known if value > 0]), curves=drawn, top=18)
 
 
 def shifts(study: Study, task: str) -> Chart | None:
-    """Root mean square of what a kernel adds to outputs, over their standard deviation, for every kernel and dtype."""
-    served = study.served[study.served["task"] == task]
-    scale = study.networks.set_index("task")["output_std"].get(task)
+    """Root mean square of what a kernel adds to outputs, over their standard deviation, for every kernel and dtype;
+    of the network of the first set."""
+    served = study.served[(study.served["task"] == task) & (study.served["set"] == SETS[0])]
+    scale = study.networks[study.networks["set"] == SETS[0]].set_index("task")["output_std"].get(task)
     rows: dict[str, list[Mark]] = {}
     ordered = served.assign(size=served.groupby("target")["kernel_rms"].transform("max")).sort_values(
         ["function", "size", "target"], kind="stable"

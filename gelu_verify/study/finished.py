@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +25,7 @@ Result = dict[str, Any]
 
 
 class StudyJob(Protocol):
-    """A frozen dataclass; called, it gives what JSON can hold (NaN and infinities too)."""
+    """A frozen dataclass; called, it gives what JSON can hold (NaN and infinities too), by names."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -50,7 +51,8 @@ class _Item:
 
 @dataclass(frozen=True)
 class _Called:
-    """Carries out items in another process, where it must be as here: version, code, builds and processor."""
+    """Carries out items in another process, where it must be as here: version, code, builds and processor; gives what
+    came of each, and the seconds of the processor."""
 
     facts: Facts
 
@@ -58,7 +60,8 @@ class _Called:
         if reason := differing(self.facts, {**identity(DATA), **same_outputs(self.facts)}):
             raise Misfit(reason)
         use_one_thread()
-        return item.job()
+        began = time.thread_time()
+        return {"result": item.job(), "seconds": round(time.thread_time() - began, 2)}
 
 
 def use_one_thread() -> None:
@@ -90,6 +93,12 @@ class Finished:
         self, journal: Journal, executor: Callable[[], Pool], outputs: Facts, digests: Mapping[str, str]
     ) -> None:
         self._journal, self._executor, self._outputs, self._digests = journal, executor, outputs, digests
+        self._seconds: list[float] = []
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """How many jobs were asked for, and the seconds of a processor that they took, whenever that was."""
+        return {"jobs": len(self._seconds), "processor_seconds": round(sum(self._seconds))}
 
     def all_of(self, jobs: Sequence[StudyJob], observer: Observer) -> list[Result]:
         """The results of jobs, in their order; those that are not there are computed and kept."""
@@ -103,7 +112,8 @@ class Finished:
                 found[item.key] = result
                 observer.start(item.job.label)
                 observer.advance(1)
-        return [found[item.key] for item in items]
+        self._seconds += [found[item.key]["seconds"] for item in items]
+        return [found[item.key]["result"] for item in items]
 
     def _computed(self, waiting: deque[_Item]) -> Iterator[tuple[_Item, Result]]:
         """Each result when it is there."""

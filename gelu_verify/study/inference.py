@@ -12,8 +12,9 @@ from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..targets import Target
 from .arithmetic import RoundedArithmetic
+from .network import Layer, outputs
 from .tasks import CONTEXT, TEXT, Task, contexts
-from .training import Parameters, outputs, train
+from .training import Start, train
 from .units import UNITS, targets
 
 EXACT = "kernels.gelu_cr"
@@ -59,20 +60,20 @@ class Served:
 
 
 @in_default_environment
-def serve(task: Task, rate: float, seed: int, dtypes: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def serve(task: Task, start: Start, seed: int, dtypes: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Train the network of a task, and serve it with all kernels: the fields of a Trained64, and of each Served."""
-    runs = [0]
-    trained = train(task, UNITS["gelu"], "float64", rate, seed, runs)
-    parameters = [p[0] for p in trained.parameters]
+    trained = train([task], UNITS["gelu"], "float64", seed, [start])
+    layers = [{name: p[0] for name, p in layer.items()} for layer in trained.layers]
     with np.errstate(all="ignore"):
-        exact = _Answers.of(task, parameters, EXACT, "float64")
+        exact = _Answers.of(task, layers, EXACT, "float64")
         rows = []
         for dtype in (each for each in DTYPES if each in dtypes):
-            rounded = _Answers.of(task, parameters, EXACT, dtype)
+            rounded = _Answers.of(task, layers, EXACT, dtype)
             for target in served(dtype):
-                found = _Answers.of(task, parameters, target.name, dtype)
+                found = _Answers.of(task, layers, target.name, dtype)
                 rows.append(asdict(_served(task, target, dtype, found, exact, rounded)))
-        return asdict(_described(task, exact, float(trained.errors[0]))), rows
+        error = trained.passes.error(exact.outputs[None], task.test.y)
+        return asdict(_described(task, exact, float(error[0]))), rows
 
 
 def served(dtype: str) -> list[Target]:
@@ -88,12 +89,12 @@ class _Answers:
     texts: np.ndarray
 
     @classmethod
-    def of(cls, task: Task, parameters: Parameters, activation: str, dtype: str) -> _Answers:
+    def of(cls, task: Task, layers: Sequence[Layer], activation: str, dtype: str) -> _Answers:
         arithmetic = RoundedArithmetic(dtype)
-        found = outputs(parameters, task.test.x, activation, arithmetic).astype(np.float64)
+        found = outputs(layers, task.test.x, activation, arithmetic).astype(np.float64)
         if task.name != TEXT:
             return cls(found, np.zeros((0, LENGTH), int))
-        return cls(found, continued(parameters, prompts(task), activation, arithmetic))
+        return cls(found, continued(layers, prompts(task), activation, arithmetic))
 
 
 def prompts(task: Task) -> np.ndarray:
@@ -103,12 +104,12 @@ def prompts(task: Task) -> np.ndarray:
 
 
 def continued(
-    parameters: Parameters, prompts: np.ndarray, activation: str, arithmetic: RoundedArithmetic
+    layers: Sequence[Layer], prompts: np.ndarray, activation: str, arithmetic: RoundedArithmetic
 ) -> np.ndarray:
     """LENGTH more characters for each prompt, always the most probable one."""
     text = prompts
     for _ in range(LENGTH):
-        found = outputs(parameters, contexts(text[:, -CONTEXT:]), activation, arithmetic)
+        found = outputs(layers, contexts(text[:, -CONTEXT:]), activation, arithmetic)
         text = np.concatenate([text, found.argmax(-1)[:, None]], 1)
     return text[:, CONTEXT:]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import MissingMeasurement
 
+SPLIT = 0  # what a generator is for; the others are in training.py
 CONTEXT = 16  # characters that the next one is predicted from
 _ALPHABET = " abcdefghijklmnopqrstuvwxyz0123456789.,:;'()-\n"
 Kind = Literal["classes", "values"]
@@ -20,11 +21,25 @@ Kind = Literal["classes", "values"]
 
 @dataclass(frozen=True)
 class Network:
-    """A fully connected network and how it is trained: widths of the hidden layers, epochs, batch size."""
+    """A fully connected network and how it is trained.
+
+    Parameters
+    ----------
+    hidden : widths of the hidden layers
+    batch : examples of a step
+    epochs : at most; it ends before, `patience` epochs after the smallest validation loss
+    dropout : share of the outputs of a hidden layer that are dropped while training
+    batch_norm : whether pre-activations are normalised by the batch, with a learned scale and shift
+    momentum : of gradient descent; None: Adam
+    """
 
     hidden: tuple[int, ...]
-    epochs: int
     batch: int
+    epochs: int
+    patience: int
+    dropout: float = 0.0
+    batch_norm: bool = False
+    momentum: float | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Task:
-    """Data in three parts, drawn by the seed of the study; `digest` of what scikit-learn ships."""
+    """Data in three parts, drawn for one run; `digest` of what scikit-learn ships."""
 
     name: str
     kind: Kind
@@ -106,38 +121,60 @@ def _text() -> tuple[np.ndarray, np.ndarray]:
     return contexts(windows[:, :-1]), np.eye(len(_ALPHABET), dtype=np.uint8)[windows[:, -1]]
 
 
+_DIGITS = Network((64,) * 4, batch=32, epochs=60, patience=8)
+
+
+def _digits(text: str, **changed: Any) -> Source:
+    return Source("classes", f"digits, {text}", replace(_DIGITS, **changed), _table("digits"))
+
+
 SOURCES = {
-    "digits": Source("classes", "digits of 8 x 8 pixels, ten classes", Network((64,) * 4, 10, 32), _table("digits")),
+    "digits": Source("classes", "digits of 8 x 8 pixels, ten classes", _DIGITS, _table("digits")),
     "digits_autoencoder": Source(
-        "values", "the same pixels from 8 numbers", Network((32, 16, 8, 16, 32), 20, 32), _autoencoder, scaled=False
+        "values", "the same pixels from 8 numbers", Network((32, 16, 8, 16, 32), 32, 80, 8), _autoencoder, scaled=False
     ),
     "breast_cancer": Source(
-        "classes", "30 numbers of a tumour, two classes", Network((32,) * 3, 20, 32), _table("breast_cancer")
+        "classes", "30 numbers of a tumour, two classes", Network((32,) * 3, 32, 80, 15), _table("breast_cancer")
     ),
-    "wine": Source("classes", "13 numbers of a wine, three cultivars", Network((32,) * 3, 30, 16), _table("wine")),
-    "diabetes": Source("values", "a disease after a year from 10 numbers", Network((32,) * 3, 20, 32), _diabetes),
+    "wine": Source("classes", "13 numbers of a wine, three cultivars", Network((32,) * 3, 16, 80, 15), _table("wine")),
+    "diabetes": Source("values", "a disease after a year from 10 numbers", Network((32,) * 3, 32, 80, 15), _diabetes),
+    "digits_2_layers": _digits("2 hidden layers", hidden=(64,) * 2),
+    "digits_16_layers": _digits("16 hidden layers", hidden=(64,) * 16),
+    "digits_dropout": _digits("dropout of 0.5", dropout=0.5),
+    "digits_batch_norm": _digits("batch normalisation", batch_norm=True),
+    "digits_descent": _digits("gradient descent instead of Adam", momentum=0.0),
+    "digits_momentum": _digits("gradient descent with a momentum of 0.9", momentum=0.9),
     "text": Source(
         "classes",
         f"the next character from {CONTEXT}",
-        Network((128,) * 3, 4, 128),
+        Network((128,) * 3, 128, 4, 4),
         _text,
         scaled=False,
         shuffled=False,
     ),
 }
 TASKS = tuple(SOURCES)
-TEXT = "text"  # learned once, for the inference study; what networks are trained on many times are the others
+DATA_SETS = ("digits", "digits_autoencoder", "breast_cancer", "wine", "diabetes")  # all activations, kernels and dtypes
+VARIANTS = tuple(name for name in TASKS if name.startswith("digits_") and name not in DATA_SETS)
+TEXT = "text"  # learned once, to be served
 
 
 @cache
-def load_task(name: str, seed: int) -> Task:
-    """The task of that name; 55 % of the examples are for training, 20 % for validation, 25 % for the test."""
+def _data(name: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Inputs, wanted outputs and their digest."""
+    x, y = SOURCES[name].read()
+    return x, y, hashlib.sha256(x.tobytes() + y.tobytes()).hexdigest()[:16]
+
+
+def load_task(name: str, seed: int, run: int) -> Task:
+    """The task of that name with the split of a run, the same for all networks of that run.
+
+    55 % of the examples are for training, 20 % for validation, 25 % for the test. `text` is not shuffled."""
     source = SOURCES[name]
-    x, y = source.read()
-    digest = hashlib.sha256(x.tobytes() + y.tobytes()).hexdigest()[:16]
+    x, y, digest = _data(name)
     places = np.arange(len(x))
     if source.shuffled:
-        places = np.random.default_rng([seed, 0]).permutation(places)
+        places = np.random.default_rng([seed, SPLIT, run]).permutation(places)
     first, second = round(0.55 * len(x)), round(0.75 * len(x))
     parts = np.split(places, [first, second])
     if source.scaled:

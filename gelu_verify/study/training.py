@@ -1,169 +1,173 @@
-"""Training of a network, many runs side by side: Adam, minibatches, the arithmetic of one dtype.
+"""Training of networks, many side by side: Adam or gradient descent, minibatches, stopped by validation data.
 
-Parameters and the state of Adam are float32 (float64 in float64), as in mixed-precision training; what flows through
-the network forward and backward is rounded to the dtype. All runs of a training are one array, the first axis, which
-changes no bit: each has generators of its own, and matrices are multiplied one by one."""
+Parameters and the state of the optimiser are float32 (float64 in float64), as in mixed-precision training; what flows
+through the network forward and backward is rounded to the dtype."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ..fenv import in_default_environment
 from .arithmetic import RoundedArithmetic
+from .network import Layer, Passes, initial
 from .tasks import Examples, Task
-from .units import STOCHASTIC, Unit, evaluated, kept
+from .units import Unit
 
-Parameters = list[np.ndarray]  # weights and bias of each layer, one after the other
-INITIAL, ORDER, MASK = 1, 2, 3  # what a generator is for
+INITIAL, ORDER, MASK = 1, 2, 3  # what a generator is for; tasks.py has 0, inside.py the others
+
+
+class Start(NamedTuple):
+    """One network: the run that draws its data, initial parameters, batches and masks; and its learning rate."""
+
+    run: int
+    rate: float
 
 
 @dataclass(frozen=True)
 class Trained:
-    """`losses` on the test part after each epoch (epochs, runs); loss on the validation part and share of wrong
-    decisions on the test part at the end (NaN where nothing is decided); the parameters."""
+    """Networks as they were at their smallest validation loss.
 
-    losses: np.ndarray
-    validation: np.ndarray
-    errors: np.ndarray
-    parameters: Parameters
+    `validation`: the loss after each epoch, for each network up to its end; `epoch`, from 1, of the smallest; `layers`
+    there (after no epoch where no loss was finite); `passes`; the untrained `first` layers."""
+
+    validation: list[list[float]]
+    epoch: np.ndarray
+    layers: list[Layer]
+    first: list[Layer]
+    passes: Passes
 
 
 @in_default_environment
-def train(task: Task, unit: Unit, dtype: str, rate: float, seed: int, runs: Sequence[int]) -> Trained:
-    """Train one network for each run; the same run begins with the same parameters and sees the same batches in the
-    same order, whatever the unit, the dtype and the rate."""
-    arithmetic = RoundedArithmetic(dtype)
-    network = _Network(task, unit, arithmetic, _generators(seed, MASK, runs))
-    parameters: Parameters = [p.astype(arithmetic.work) for p in _initial(task, seed, runs)]
-    adam = _Adam(parameters, rate)
-    order = _generators(seed, ORDER, runs)
-    x: np.ndarray = arithmetic.rounded(task.train.x.astype(arithmetic.work))
-    y: np.ndarray = task.train.y.astype(arithmetic.work)
-    losses = []
+def train(tasks: Sequence[Task], unit: Unit, dtype: str, seed: int, starts: Sequence[Start]) -> Trained:
+    """Train a network for each start, on the task with the split of its run.
+
+    The same run begins with the same parameters and sees the same batches in the same order, whatever the unit, the
+    dtype and the rate. The test part is not looked at."""
+    shape, kind, arithmetic = tasks[0].network, tasks[0].kind, RoundedArithmetic(dtype)
+    passes = Passes(shape, kind, unit, arithmetic)
+    runs = [start.run for start in starts]
+    drawn = initial(shape, tasks[0].train.x.shape[1], tasks[0].train.y.shape[1], unit, generators(seed, INITIAL, runs))
+    layers: list[Layer] = [{name: p.astype(arithmetic.work) for name, p in layer.items()} for layer in drawn]
+    optimizer = _Adam(layers) if shape.momentum is None else _Descent(layers, shape.momentum)
+    going = _Going(tasks, layers, starts, arithmetic, optimizer, seed)
+    first, best = _copy(layers), _copy(layers)
+    validation: list[list[float]] = [[] for _ in starts]
+    epoch = np.zeros(len(starts), int)
+    least = np.full(len(starts), np.inf)
     with np.errstate(all="ignore"):  # what overflows in 16 bits is a result
-        for _ in range(task.network.epochs):
-            places = np.stack([generator.permutation(len(x)) for generator in order])
-            for start in range(0, len(x) - task.network.batch + 1, task.network.batch):
-                chosen = places[:, start : start + task.network.batch]
-                adam.step(parameters, network.gradients(parameters, x[chosen], y[chosen]))
-            losses.append(network.loss(parameters, task.test))
-        validation = network.loss(parameters, task.validation)
-        return Trained(np.array(losses), validation, network.errors(parameters, task.test), parameters)
+        for now in range(1, shape.epochs + 1):
+            for x, y in going.batches(shape.batch):
+                going.step(passes.of(going.layers, x, y, going.masks).gradients)
+            losses = passes.loss(passes.outputs(going.layers, going.validation.x), going.validation.y)
+            better = losses < least[going.places]
+            for place, loss in zip(going.places, losses, strict=True):
+                validation[place].append(float(loss))
+            improved = going.places[better]
+            least[improved], epoch[improved] = losses[better], now
+            for kept, layer in zip(best, going.layers, strict=True):
+                for name, p in layer.items():
+                    kept[name][improved] = p[better]
+            going.drop(now - epoch[going.places] >= shape.patience)
+            if not len(going.places):
+                break
+    return Trained(validation, epoch, best, first, passes)
 
 
-def outputs(parameters: Parameters, x: np.ndarray, activation: str, arithmetic: RoundedArithmetic) -> np.ndarray:
-    """Outputs of a network, or of one for each run, at inputs (n, features), with that target as its activation."""
-    h = arithmetic.rounded(x.astype(arithmetic.work))
-    layers = len(parameters) // 2
-    for layer in range(layers):
-        weights, bias = (arithmetic.rounded(p.astype(arithmetic.work)) for p in parameters[2 * layer : 2 * layer + 2])
-        h = arithmetic.rounded(h @ weights + bias)
-        if layer < layers - 1:
-            h = evaluated(activation, arithmetic, h)
-    return h
-
-
-def cross_entropy(logits: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Mean over the examples, in float64."""
-    shifted = logits.astype(np.float64) - logits.max(-1, keepdims=True)
-    return np.asarray((np.log(np.exp(shifted).sum(-1)) - (shifted * wanted).sum(-1)).mean(-1))
-
-
-def _generators(seed: int, purpose: int, runs: Sequence[int]) -> list[np.random.Generator]:
+def generators(seed: int, purpose: int, runs: Sequence[int]) -> list[np.random.Generator]:
+    """A generator for each run."""
     return [np.random.default_rng([seed, purpose, run]) for run in runs]
 
 
-def _initial(task: Task, seed: int, runs: Sequence[int]) -> Parameters:
-    """Weights with variance 2 / inputs, as for ReLU; no biases."""
-    generators = _generators(seed, INITIAL, runs)
-    widths = [task.train.x.shape[1], *task.network.hidden, task.train.y.shape[1]]
-    found: Parameters = []
-    for inputs, width in pairwise(widths):
-        drawn = [generator.normal(size=(inputs, width)) for generator in generators]
-        found += [np.stack(drawn) * np.sqrt(2 / inputs), np.zeros((len(runs), 1, width))]
-    return found
+def _copy(layers: Sequence[Layer]) -> list[Layer]:
+    return [{name: p.copy() for name, p in layer.items()} for layer in layers]
 
 
-class _Network:
-    """Forward and backward passes of all runs."""
+class _Going:
+    """The networks that are still trained: `places` among all, their data, parameters, optimiser and generators."""
 
     def __init__(
-        self, task: Task, unit: Unit, arithmetic: RoundedArithmetic, generators: Sequence[np.random.Generator]
+        self,
+        tasks: Sequence[Task],
+        layers: list[Layer],
+        starts: Sequence[Start],
+        arithmetic: RoundedArithmetic,
+        optimizer: _Adam | _Descent,
+        seed: int,
     ) -> None:
-        self._classes = task.kind == "classes"
-        self._unit, self._arithmetic, self._generators = unit, arithmetic, generators
+        work, runs = arithmetic.work, [start.run for start in starts]
+        self.places = np.arange(len(starts))
+        self.layers = layers
+        self.masks, self._order = generators(seed, MASK, runs), generators(seed, ORDER, runs)
+        self._x = np.stack([arithmetic.rounded(task.train.x.astype(work)) for task in tasks])
+        self._y: np.ndarray = np.stack([task.train.y for task in tasks]).astype(work)
+        self.validation = Examples(
+            np.stack([task.validation.x for task in tasks]), np.stack([task.validation.y for task in tasks])
+        )
+        self._rates = np.array([start.rate for start in starts])[:, None, None]
+        self._optimizer = optimizer
 
-    def gradients(self, parameters: Parameters, x: np.ndarray, y: np.ndarray) -> Parameters:
-        """Of the mean loss of a batch, in the dtype of the parameters."""
-        a, layers = self._arithmetic, len(parameters) // 2
-        rounded = [a.rounded(p) for p in parameters]
-        inputs, slopes = [x], []
-        for layer in range(layers):
-            z = a.rounded(inputs[-1] @ rounded[2 * layer] + rounded[2 * layer + 1])
-            if layer < layers - 1:
-                h, slope = self._activated(z)
-                inputs.append(h)
-                slopes.append(slope)
-        flowing = a.rounded(self._slope_of_loss(z, y) * a.work(a.loss_scale))
-        found: Parameters = []
-        for layer in reversed(range(layers)):
-            weights = a.rounded(inputs[layer].transpose(0, 2, 1) @ flowing)
-            found = [weights, a.rounded(flowing.sum(1, keepdims=True)), *found]
-            if layer:
-                back = a.rounded(flowing @ rounded[2 * layer].transpose(0, 2, 1))
-                flowing = a.rounded(back * slopes[layer - 1])
-        return [each / a.work(a.loss_scale) for each in found]
+    def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The batches of an epoch; an incomplete last one is left out."""
+        places = np.stack([generator.permutation(self._x.shape[1]) for generator in self._order])
+        own = np.arange(len(places))[:, None]
+        for start in range(0, self._x.shape[1] - size + 1, size):
+            chosen = places[:, start : start + size]
+            yield self._x[own, chosen], self._y[own, chosen]
 
-    def _activated(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The activation and its derivative."""
-        if self._unit.name == STOCHASTIC:
-            mask = kept(z, self._generators)
-            return np.where(mask, z, z.dtype.type(0)), mask.astype(z.dtype)
-        a = self._arithmetic
-        return evaluated(self._unit.forward, a, z), evaluated(self._unit.backward, a, z)
+    def step(self, gradients: Sequence[Layer]) -> None:
+        self._optimizer.step(self.layers, gradients, self._rates)
 
-    def _slope_of_loss(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        if self._classes:
-            e = np.exp(z - z.max(-1, keepdims=True))
-            return np.asarray((e / e.sum(-1, keepdims=True) - y) / z.shape[1])
-        return np.asarray(2 * (z - y) / (z.shape[1] * z.shape[2]))
-
-    def loss(self, parameters: Parameters, part: Examples) -> np.ndarray:
-        """Mean loss of each run: cross-entropy of classes, mean squared error of values."""
-        found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
-        if self._classes:
-            return cross_entropy(found, part.y)
-        return np.asarray(np.square(found.astype(np.float64) - part.y).mean((-2, -1)))
-
-    def errors(self, parameters: Parameters, part: Examples) -> np.ndarray:
-        """Share of the examples that get another class than the wanted one; NaN where there are no classes."""
-        found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
-        if not self._classes:
-            return np.full(len(found), np.nan)
-        wrong = (found.argmax(-1) != part.y.argmax(-1)).mean(-1)
-        return np.where(np.isfinite(found).all((-2, -1)), wrong, np.nan)
+    def drop(self, ended: np.ndarray) -> None:
+        """Go on without these."""
+        if not ended.any():
+            return
+        left = ~ended
+        self.places, self._x, self._y, self._rates = (
+            each[left] for each in (self.places, self._x, self._y, self._rates)
+        )
+        self.validation = Examples(self.validation.x[left], self.validation.y[left])
+        self.masks, self._order = (
+            [each for each, stays in zip(of, left, strict=True) if stays] for of in (self.masks, self._order)
+        )
+        for layer in (*self.layers, *self._optimizer.state):
+            for name in layer:
+                layer[name] = layer[name][left]
 
 
 class _Adam:
-    """Kingma and Ba, with their constants."""
+    """Kingma and Ba, with their constants; `state` has arrays like the parameters, and those change in place."""
 
-    def __init__(self, parameters: Parameters, rate: float) -> None:
-        self._rate, self._steps = rate, 0
-        self._first = [np.zeros_like(p) for p in parameters]
-        self._second = [np.zeros_like(p) for p in parameters]
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._steps, self._depth = 0, len(layers)
+        self.state = [{name: np.zeros_like(p) for name, p in layer.items()} for layer in (*layers, *layers)]
 
-    def step(self, parameters: Parameters, gradients: Parameters) -> None:
-        """Change the parameters in place."""
+    def step(self, layers: Sequence[Layer], gradients: Sequence[Layer], rates: np.ndarray) -> None:
         self._steps += 1
-        size = self._rate * np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
-        for p, g, first, second in zip(parameters, gradients, self._first, self._second, strict=True):
-            kind = p.dtype.type
-            first *= kind(0.9)
-            first += kind(0.1) * g
-            second *= kind(0.999)
-            second += kind(0.001) * g * g
-            p -= kind(size) * first / (np.sqrt(second) + kind(1e-8))
+        sizes = rates * np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
+        firsts, seconds = self.state[: self._depth], self.state[self._depth :]
+        for layer, of, first, second in zip(layers, gradients, firsts, seconds, strict=True):
+            for name, g in of.items():
+                kind = g.dtype.type
+                first[name] += kind(0.1) * (g - first[name])
+                second[name] += kind(0.001) * (g * g - second[name])
+                layer[name] -= sizes.astype(kind) * first[name] / (np.sqrt(second[name]) + kind(1e-8))
+
+
+class _Descent:
+    """Gradient descent: each step is `momentum` times the last one, less the rate times the gradient."""
+
+    def __init__(self, layers: Sequence[Layer], momentum: float) -> None:
+        self._momentum = momentum
+        self.state = [{name: np.zeros_like(p) for name, p in layer.items()} for layer in layers]
+
+    def step(self, layers: Sequence[Layer], gradients: Sequence[Layer], rates: np.ndarray) -> None:
+        for layer, of, last in zip(layers, gradients, self.state, strict=True):
+            for name, g in of.items():
+                kind = g.dtype.type
+                last[name] *= kind(self._momentum)
+                last[name] -= rates.astype(kind) * g
+                layer[name] += last[name]

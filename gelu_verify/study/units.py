@@ -19,9 +19,8 @@ from .arithmetic import RoundedArithmetic
 class Unit:
     """An activation and its derivative.
 
-    `function` is what it computes; `tuned` the unit whose learning rate it has, tuned in float64: an approximation has
-    that of gelu, so that nothing else differs. `baseline` is the unit that it is compared with; `note` what it is, or
-    what is wrong with it."""
+    `function` is what it computes; `baseline` the unit that it is compared with; `note` what it is, or what is wrong
+    with it."""
 
     name: str
     function: str
@@ -30,20 +29,29 @@ class Unit:
     baseline: str
     note: str
     dtypes: tuple[str, ...] = DTYPES
-    tuned: str = "gelu"
 
 
 FUNCTIONS = (
     Unit("gelu", "gelu", "kernels.gelu_cr", "kernels.gelu_grad_cr", "", "x Phi(x), correctly rounded"),
-    Unit("relu", "relu", "relu", "relu_grad", "gelu", "max(x, 0)", tuned="relu"),
+    Unit("relu", "relu", "relu", "relu_grad", "gelu", "max(x, 0)"),
     Unit(
         "elu", "elu", "elu", "elu_grad", "gelu",
-        "e^x - 1 for x < 0, else x; by NumPy in float64, rounded to the dtype", tuned="elu",
+        "e^x - 1 for x < 0, else x; by NumPy in float64, rounded to the dtype",
     ),
     Unit(
         "silu", "silu", "kernels.silu_cr", "kernels.silu_grad_cr", "gelu",
-        "x sigmoid(x), correctly rounded", tuned="silu",
+        "x sigmoid(x), correctly rounded",
     ),
+    Unit(
+        "gelu_stochastic", "gelu_stochastic", "kernels.gelu_cr", "kernels.gelu_grad_cr", "gelu",
+        "x with probability Phi(x), else 0, while training; its expectation gelu in the test",
+    ),
+    Unit(
+        "gelu_learned", "gelu_learned", "kernels.gelu_cr", "kernels.gelu_grad_cr", "gelu",
+        "x Phi((x - mu)/sigma), with mu and sigma of each layer learned from 0 and 1",
+    ),
+)  # fmt: skip
+APPROXIMATIONS = (
     Unit(
         "gelu_tanh", "gelu_tanh", "kernels.gelu_tanh_cr", "kernels.gelu_tanh_grad_cr", "gelu",
         "the tanh form, correctly rounded",
@@ -51,10 +59,6 @@ FUNCTIONS = (
     Unit(
         "gelu_sigmoid", "gelu_sigmoid", "kernels.gelu_sigmoid_cr", "kernels.gelu_sigmoid_grad_cr", "gelu",
         "x sigmoid(1.702 x), correctly rounded",
-    ),
-    Unit(
-        "gelu_stochastic", "gelu_stochastic", "kernels.gelu_cr", "kernels.gelu_grad_cr", "gelu",
-        "x with probability Phi(x), else 0, while training; its expectation gelu in the test", tuned="gelu_stochastic",
     ),
 )  # fmt: skip
 KERNELS = (
@@ -87,8 +91,8 @@ KERNELS = (
         "ggml's table of float16 results, also for float32; derivative correctly rounded", ("float16", "float32"),
     ),
 )  # fmt: skip
-UNITS = {unit.name: unit for unit in (*FUNCTIONS, *KERNELS)}
-STOCHASTIC = "gelu_stochastic"
+UNITS = {unit.name: unit for unit in (*FUNCTIONS, *APPROXIMATIONS, *KERNELS)}
+STOCHASTIC, LEARNED = "gelu_stochastic", "gelu_learned"
 
 
 @cache
@@ -105,13 +109,17 @@ def evaluated(name: str, arithmetic: RoundedArithmetic, x: np.ndarray) -> np.nda
     return arithmetic.values(found).reshape(x.shape)
 
 
+def normal_cdf(arithmetic: RoundedArithmetic, x: np.ndarray) -> np.ndarray:
+    """Phi, as gelu(x) / x."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = arithmetic.rounded(evaluated("kernels.gelu_cr", arithmetic, x) / x)
+    return np.where(x == 0, x.dtype.type(0.5), found)
+
+
 def kept(x: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
     """Where the stochastic map keeps x: with probability Phi(x), by one generator for each run (the first axis)."""
-    wide = x.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        phi = np.where(wide == 0, 0.5, evaluated("kernels.gelu_cr", RoundedArithmetic("float64"), wide) / wide)
     drawn = np.stack([generator.random(x.shape[1:]) for generator in generators])
-    return np.asarray(drawn < phi)
+    return np.asarray(drawn < normal_cdf(RoundedArithmetic("float64"), x.astype(np.float64)))
 
 
 def _elu(x: np.ndarray) -> np.ndarray:

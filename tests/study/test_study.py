@@ -1,4 +1,4 @@
-"""The study: its rounding, its units, and trainings that are what they say; docs/study.md is of the stored studies."""
+"""The study: its rounding, its units, what is stored, and how it is carried out; docs/study.md is of what is stored."""
 
 import json
 import math
@@ -11,35 +11,26 @@ import numpy as np
 import pytest
 import requiring
 from click.testing import CliRunner
+from invented_tasks import instead, source
 from repository import ROOT
 
 from gelu_verify.cli import main
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import DTYPES, converted, get_format
+from gelu_verify.study import tasks
 from gelu_verify.study.arithmetic import RoundedArithmetic
-from gelu_verify.study.comparisons import comparisons
+from gelu_verify.study.inside import AMOUNTS
+from gelu_verify.study.jobs import TrainingJob
+from gelu_verify.study.rates import HIGHEST, rate_of
 from gelu_verify.study.store import FRAMES, read_study, write_study
-from gelu_verify.study.study import plan_of
-from gelu_verify.study.tasks import Examples, Network, Task
-from gelu_verify.study.training import _initial, _Network, outputs, train
-from gelu_verify.study.units import UNITS, evaluated, kept
+from gelu_verify.study.study import plan_of, run_study
+from gelu_verify.study.tasks import SOURCES, Examples
+from gelu_verify.study.units import LEARNED, STOCHASTIC, UNITS, evaluated, kept
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.work.executors import on_threads
+from gelu_verify.work.observer import SILENT
 
-STORED = ROOT / "data" / "study" / "seed-0"
-
-
-def task(kind="classes", n=48):
-    """Two clouds of points, or a smooth function of them."""
-    rng = np.random.default_rng(1)
-    label = rng.integers(2, size=n)
-    x = rng.normal(size=(n, 3)) + 2 * label[:, None]
-    y = np.eye(2)[label] if kind == "classes" else np.sin(x[:, :1])
-    parts = [Examples(x[place], y[place]) for place in np.split(np.arange(n), [n // 2, 3 * n // 4])]
-    return Task("clouds", kind, Network((8, 6), 15, 8), *parts, digest="")
-
-
-def trained(unit="gelu", dtype="float32", runs=(0, 1, 2), seed=0, kind="classes"):
-    return train(task(kind), UNITS[unit], dtype, 2e-2, seed, runs)
+STORED = ROOT / "data" / "study"
 
 
 # ---- arithmetic and units ------------------------------------------------------------------------
@@ -71,7 +62,7 @@ def test_every_unit_and_derivative_is_near_its_function(dtype):
     bits = wide.bits(x.astype(np.float64))
     slopes = {"relu": x > 0, "elu": np.where(x > 0, 1, np.exp(np.minimum(x, 0)))}
     for unit in UNITS.values():
-        if dtype in unit.dtypes and unit.name != "gelu_stochastic":
+        if dtype in unit.dtypes and unit.name not in (STOCHASTIC, LEARNED):
             value, slope = (evaluated(name, arithmetic, x) for name in (unit.forward, unit.backward))
             assert value.shape == slope.shape == x.shape
             assert value.dtype == slope.dtype == arithmetic.work
@@ -94,79 +85,26 @@ def test_the_stochastic_map_keeps_x_with_probability_phi():
     assert np.array_equal(mask[:1], kept(x[:1], [np.random.default_rng(0)]))
 
 
-# ---- training ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["classes", "values"])
-def test_gradients_are_derivatives_of_the_loss(kind):
-    """Along a random direction for each parameter, by central differences."""
-    data, runs = task(kind), (0, 1)
-    network = _Network(data, UNITS["gelu"], RoundedArithmetic("float64"), [])
-    parameters = _initial(data, 0, runs)
-    batch = Examples(data.train.x[:8], data.train.y[:8])
-    found = network.gradients(parameters, *(np.stack([part] * 2) for part in (batch.x, batch.y)))
-    rng = np.random.default_rng(0)
-    for place, each in enumerate(parameters):
-        direction = rng.normal(size=each.shape)
-        losses = []
-        for step in (1e-5, -1e-5):
-            moved = [p + step * direction if k == place else p for k, p in enumerate(parameters)]
-            losses.append(network.loss(moved, batch))
-        slope = (losses[0] - losses[1]) / 2e-5
-        assert slope == pytest.approx((found[place] * direction).sum((1, 2)), rel=1e-6, abs=1e-9)
-
-
-@pytest.mark.parametrize("unit", ["gelu", "gelu_stochastic"])
-def test_a_run_is_the_same_alone_and_beside_others(unit):
-    together, alone = trained(unit), trained(unit, runs=(1,))
-    assert np.array_equal(together.losses[:, 1:2], alone.losses)
-    assert not np.array_equal(together.losses[:, 0], together.losses[:, 1])
-    assert not np.array_equal(trained(unit, seed=1).losses, together.losses)
-
-
-def test_runs_are_paired_across_units_and_dtypes():
-    """Rate 0 leaves the initial parameters: one network for all units and, rounded, for all dtypes."""
-    ours, theirs = (train(task(), UNITS[u], d, 0.0, 3, (0, 4)) for u, d in (("gelu", "float64"), ("relu", "float16")))
-    for p, q in zip(ours.parameters, theirs.parameters, strict=True):
-        assert np.array_equal(p.astype(np.float32), q)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_networks_learn_and_narrow_dtypes_cost_something(dtype):
-    found = trained(dtype=dtype)
-    assert (found.losses[-1] < found.losses[0]).all()
-    assert found.errors.max() < 0.3
-    assert np.array_equal(found.losses, trained(dtype="float64").losses) == (dtype == "float64")
-    arithmetic = RoundedArithmetic(dtype)
-    values = outputs([p[0] for p in found.parameters], task().test.x, "kernels.gelu_cr", arithmetic)
-    assert np.array_equal(arithmetic.rounded(values), values)
-
-
-def test_a_derivative_that_is_nan_ends_in_a_loss_that_is_not_finite(monkeypatch):
-    from gelu_verify.study import training
-
-    honest = training.evaluated
-    monkeypatch.setattr(
-        training, "evaluated", lambda name, a, x: honest(name, a, x) * (np.nan if "grad" in name else 1)
-    )
-    assert np.isnan(trained().losses[-1]).all()
-
-
 # ---- what is stored ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def stored():
-    """A part of the stored study of seed 0: two tasks and two dtypes."""
+    """A part of the stored study: some tasks and two dtypes."""
     whole = read_study(STORED)
-    kept_tasks, kept_dtypes = ("wine", "text"), ("float16", "float64")
+    kept_tasks, kept_dtypes, units = ("wine", "text"), ("float16", "float64"), ("gelu", "relu", "gelu_erf")
 
-    def part(frame):
+    def part(name):
+        frame = getattr(whole, name)
         rows = frame["task"].isin(kept_tasks)
-        return frame[rows & frame["dtype"].isin(kept_dtypes) if "dtype" in frame else rows].reset_index(drop=True)
+        if name in ("kernels", "served"):
+            rows &= frame["dtype"].isin(kept_dtypes)
+        if "unit" in frame:
+            rows &= frame["unit"].isin(units)
+        return frame[rows].reset_index(drop=True)
 
-    plan = replace(whole.plan, tasks=kept_tasks, dtypes=kept_dtypes)
-    return replace(whole, plan=plan, **{name: part(getattr(whole, name)) for name in FRAMES})
+    plan = replace(whole.plan, tasks=kept_tasks, units=units, dtypes=kept_dtypes)
+    return replace(whole, plan=plan, **{name: part(name) for name in FRAMES})
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +119,7 @@ def test_a_stored_study_is_read_as_it_was_written(stored, folder, tmp_path):
     assert (again.plan, again.origin) == (stored.plan, stored.origin)
     for name in FRAMES:
         assert getattr(again, name).equals(getattr(stored, name))
-        assert {column.kind for column in getattr(again, name).dtypes} <= set("iufOT")
+        assert {column.kind for column in getattr(again, name).dtypes} <= set("iufbOT")
     shutil.copytree(folder, tmp_path / "changed")
     (tmp_path / "changed" / "served.parquet").write_bytes(b"")
     with pytest.raises(ResultsError, match="is not the file"):
@@ -190,25 +128,121 @@ def test_a_stored_study_is_read_as_it_was_written(stored, folder, tmp_path):
         read_study(tmp_path / "nowhere")
 
 
-def test_planted_differences_are_found_and_no_others(stored):
-    losses = stored.trainings.copy()
-    rng = np.random.default_rng(0)
-    losses["loss"] = losses.groupby(["task", "run"])["loss"].transform("first") + rng.normal(0, 1e-3, len(losses))
-    assert not any(each.significant for each in comparisons(losses))
-    planted = (losses["unit"] == "burn-gelu") & (losses["dtype"] == "float16") & (losses["task"] == "wine")
-    losses.loc[planted, "loss"] += 0.01
-    (found,) = (each for each in comparisons(losses) if each.significant)
-    assert (found.unit, found.dtype, found.task, found.baseline) == ("burn-gelu", "float16", "wine", "gelu")
-    assert 0.008 < found.difference.low < found.difference.median < found.difference.high < 0.012
-    losses.loc[planted, "loss"] = np.nan
-    (found,) = (each for each in comparisons(losses) if each.significant)
-    assert found.diverged == (found.runs, 0)
-
-
-def test_the_page_is_of_the_stored_studies():
+def test_the_page_is_of_the_stored_study():
     script = runpy.run_path(str(ROOT / "tools" / "make_study.py"))
-    for path, text in script["files"](script["stored"]()).items():
+    written = script["files"](read_study(STORED))
+    for path, text in written.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run: python tools/make_study.py"
+    assert {path.name for path in (ROOT / "docs" / "study").iterdir()} == {path.name for path in written} - {"study.md"}
+
+
+def test_every_stored_rate_and_epoch_was_chosen_by_validation_losses():
+    """Recomputed from what was tried; a best rate has a worse one on both sides; a curve ends after its patience."""
+    study = read_study(STORED)
+    cell = ["set", "task", "unit", "run"]
+    best = study.tuning.loc[study.tuning.groupby(cell)["validation"].idxmin()].set_index(cell)
+    chosen = study.functions.set_index(cell).sort_index()
+    assert (best.sort_index()["rate"] == chosen["rate"]).all()
+    tried = study.tuning.groupby(cell)["rate"].agg(["min", "max"])
+    assert ((tried["min"] < chosen["rate"]) & (chosen["rate"] < tried["max"])).all()
+    curves = study.curves.groupby(cell)["validation"]
+    assert (curves.apply(lambda curve: np.argmin(curve) + 1) == chosen["epoch"]).all()
+    assert (curves.size() == chosen["epochs"]).all()
+    networks = chosen.index.get_level_values("task").map(lambda task: SOURCES[task].network)
+    ends = [min(each.epochs, epoch + each.patience) for each, epoch in zip(networks, chosen["epoch"], strict=True)]
+    assert ends == chosen["epochs"].tolist()
+
+
+def test_kernels_have_the_rate_that_most_other_runs_of_gelu_have():
+    study = read_study(STORED)
+    gelu = study.functions[study.functions["unit"] == "gelu"].set_index(["set", "task", "run"])["rate"].sort_index()
+    for (which, task, run), rates in study.kernels.groupby(["set", "task", "run"])["rate"]:
+        others = gelu.loc[which, task].drop(run).value_counts()
+        assert set(rates) == {min(others.index[others == others.max()])}
+
+
+# ---- a study of invented tasks -------------------------------------------------------------------
+
+INVENTED = {"digits": source(epochs=5, patience=2)}
+
+
+@pytest.fixture
+def invented(monkeypatch):
+    """A study that takes a second."""
+    instead(monkeypatch, INVENTED)
+    monkeypatch.setattr("gelu_verify.study.finished.use_one_thread", lambda: None)  # threadpoolctl comes with [study]
+    monkeypatch.setattr("gelu_verify.study.jobs.serve", lambda task, *_: ({"task": task.name}, []))
+    monkeypatch.setattr("gelu_verify.study.finished.identity", lambda packages: {})  # tests/study/test_known.py
+    for place in ("known", "study"):
+        monkeypatch.setattr(f"gelu_verify.study.{place}.kernels", lambda: ["kernels.gelu_cr/float32"])
+    yield plan_of(list(INVENTED), ["gelu_erf"], ["float32"], 2, 0)
+    tasks._data.cache_clear()
+
+
+def carried_out(plan, folder, observer=SILENT):
+    with on_threads(1) as pool:
+        return run_study(plan, folder, lambda: pool, observer)
+
+
+def same(ours, theirs):
+    return all(getattr(ours, name).equals(getattr(theirs, name)) for name in FRAMES)
+
+
+def test_an_interrupted_study_goes_on_where_it_was(invented, monkeypatch, tmp_path):
+    whole = carried_out(invented, tmp_path / "whole")
+    called, real = [], TrainingJob.__call__
+
+    def interrupted(job):
+        if len(called) == 3:
+            raise KeyboardInterrupt
+        called.append(job.label)
+        return real(job)
+
+    monkeypatch.setattr(TrainingJob, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(invented, tmp_path / "parts")
+    monkeypatch.setattr(TrainingJob, "__call__", lambda job: called.append(job.label) or real(job))
+    parts = carried_out(invented, tmp_path / "parts")
+    assert same(whole, parts)
+    assert len(called) == whole.origin["cost"]["jobs"] - 2, "two networks are served"
+    assert parts.origin["cost"]["jobs"] == whole.origin["cost"]["jobs"]
+
+
+def test_test_data_choose_no_rate_no_epoch_and_no_kernel_rate(invented, monkeypatch, tmp_path):
+    honest = carried_out(invented, tmp_path / "honest")
+    real = tasks.load_task
+
+    def load(name, seed, run):
+        found = real(name, seed, run)
+        return replace(found, test=Examples(-3 * found.test.x, found.test.y[:, ::-1]))
+
+    monkeypatch.setattr("gelu_verify.study.jobs.load_task", load)
+    poisoned = carried_out(invented, tmp_path / "poisoned")
+    for name in ("tuning", "curves", "layers"):
+        assert getattr(honest, name).equals(getattr(poisoned, name))
+    for ours, theirs in ((honest.functions, poisoned.functions), (honest.kernels, poisoned.kernels)):
+        assert ours.drop(columns=["loss", "error"]).equals(theirs.drop(columns=["loss", "error"]))
+        assert (ours["loss"] != theirs["loss"]).all()
+
+
+def test_a_search_goes_on_until_the_best_rate_is_inside(invented, monkeypatch, tmp_path):
+    """The validation loss is smallest at rates that are not among the first three, another one for each run."""
+
+    def trained(job):
+        best = [10 ** (1 - start.run % 3) for start in job.starts]
+        losses = [abs(math.log(start.rate / at)) for start, at in zip(job.starts, best, strict=True)]
+        count = len(losses)
+        return {
+            "validation": [[loss] for loss in losses], "epoch": [1] * count, "loss": losses, "error": losses,
+            "noise": [[(1.0, 1.0)] * len(AMOUNTS)] * count, "layers": [[]] * count,
+        }  # fmt: skip
+
+    monkeypatch.setattr(TrainingJob, "__call__", trained)
+    study = carried_out(invented, tmp_path)
+    for run, rate in study.functions[["run", "rate"]].itertuples(index=False):
+        assert rate == 10.0 ** (1 - run % 3)
+        tried = study.tuning.loc[study.tuning["run"] == run, "rate"]
+        assert tried.max() == min(rate_of(HIGHEST), rate_of(round(2 * math.log10(rate)) + 1))
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -223,8 +257,8 @@ def test_the_command_shows_a_stored_study(stored, folder, tmp_path):
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert document["plan"]["seed"] == 0
-    assert len(document["trainings"]) == len(stored.trainings)
-    assert {"index.html", "comparisons.csv", "served.csv"} <= {path.name for path in tmp_path.iterdir()}
+    assert len(document["kernels"]) == len(stored.kernels)
+    assert {"index.html", "answers.csv", "served.csv"} <= {path.name for path in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +294,7 @@ def test_a_small_study_is_the_same_with_other_workers_and_after_an_interruption(
     first, second = tmp_path / "first", tmp_path / "second"
     assert call("--out", str(first), "--workers", "1", *asked).exit_code == 0
     assert call("--out", str(second), "--workers", "2", *asked).exit_code == 0
-    names = [path.name for path in first.iterdir() if path.is_file()]
+    names = [path.name for path in first.iterdir() if path.is_file() and path.suffix in (".csv", ".parquet")]
     assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
     (journal,) = (first / "finished").glob(".journal-*/journal")
     content = bytearray(journal.read_bytes())
