@@ -78,7 +78,8 @@ def changes(found: Sequence[Answer], title: str) -> Chart | None:
         x=linear(-reach, reach, "change", ticks),
         y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)], "question"),
         curves=_SET_KEY, marks=marks, rules=[ReferenceLine(0.0, "x")],
-        width=480, height=48 + 20 * len(rows), left=NAMES + 8, right=24, top=8, bottom=34, attributes={"class": "chart wide"},
+        width=480, height=48 + 20 * len(rows), left=NAMES + 8, right=24, top=8, bottom=34,
+        attributes={"class": "chart wide"},
     )  # fmt: skip
 
 
