@@ -1,4 +1,4 @@
-"""CPU seconds per million reference values of functions with parameters, as a judgement needs them: on one core.
+"""CPU seconds per million reference values of functions without native code, as a judgement needs them: on one core.
 
 python tools/time_parameters.py [FUNCTION ...]
 """
@@ -12,12 +12,12 @@ import numpy as np
 
 from gelu_verify.formats import get_format
 from gelu_verify.functions import get_function
-from gelu_verify.truth.enclosed import _computed
+from gelu_verify.truth.enclosed import values_of
 
 NAMES = (
     *("gelu[mu=0.5,sigma=1/3]", "gelu_grad[mu=0.5,sigma=1/3]", "gelu_grad_mu[mu=0.5,sigma=1/3]"),
     *("gelu_grad_sigma[mu=0.5,sigma=1/3]", "silu[beta=1.7]", "silu_grad[beta=1.7]", "silu_grad_beta[beta=1.7]"),
-    *("elu[alpha=1.3]", "elu_grad[alpha=1.3]"),
+    *("elu[alpha=1.3]", "elu_grad[alpha=1.3]", "cauchy_unit", "softcap", "hard_swish", "selu", "logit"),
 )
 COUNT = 200_000
 
@@ -29,7 +29,7 @@ def main() -> None:
             times = []
             for _ in range(3):
                 start = process_time()
-                _computed(get_function(name), get_format(dtype), x)
+                values_of(get_function(name), get_format(dtype), x)
                 times.append(process_time() - start)
             print(f"{dtype} {name:34} {sorted(times)[1] * 1e6 / COUNT:6.2f} s per million inputs of N(0, 3^2)")
 

@@ -61,16 +61,18 @@ def _nearest(evidence: Evidence, options: list[Function]) -> str:
 
 
 def _is_it(evidence: Evidence, name: str) -> bool:
-    """Whether the results are those of that function on both sides of its borders, too: at the few x that all are
-    compared at, hard_shrink is x."""
-    fmt, borders = evidence.fmt, [text for label, text in get_function(name).landmarks.items() if "border" in label]
-    x = np.array([fmt.round(Fraction(text) * share) for text in borders for share in _BESIDE], dtype=fmt.uint)
+    """Whether the results are those of that function from -8 to 8 and on both sides of its borders, too: at the few x
+    that all are compared at, hard_shrink is x. Of a target that cannot be called, where it has no borders."""
+    fmt, function = evidence.fmt, get_function(name)
+    borders = {*function.points, *(Fraction(text) for label, text in function.landmarks.items() if "border" in label)}
+    beside = {fmt.round(each * share) for each in borders for share in _BESIDE if each}
+    x = np.array(sorted(beside | {fmt.round(Fraction(k, 4)) for k in range(-32, 33) if k}), dtype=fmt.uint)
     try:
-        got = evidence.call(x) if len(x) else x
+        bits = evidence.call(x)
     except Unanswered:
-        return False
-    away = to_float64(fmt, got) - to_float64(fmt, judge(name, fmt.name, x, got).want_bits)
-    return bool(np.all(np.abs(away) <= APPROXIMATELY))
+        return not beside
+    got, want = to_float64(fmt, bits), to_float64(fmt, judge(name, fmt.name, x, bits).want_bits)
+    return np.allclose(got, want, rtol=APPROXIMATELY / 2, atol=APPROXIMATELY, equal_nan=True)
 
 
 def _second(away: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from ..errors import GeluVerifyError, OracleError, UsageError, message_of
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms, as_interval, fraction, shown
 from .limits import POLES, Limit, bits_of, bounds_of, check_limit, terms_of
-from .parameters import LARGEST, Parameter, all_times, base_name, checked_values, split_name, times
+from .parameters import Parameter, all_times, base_name, checked_values, split_name, times
 
 Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
@@ -176,7 +176,13 @@ class Function:
     @property
     def floats(self) -> dict[str, float]:
         """Its parameters as doubles, infinite beyond them: what most libraries take."""
-        return {name: float(value) if value < LARGEST else math.inf for name, value in self.values.items()}
+        found = {}
+        for name, value in self.values.items():
+            try:
+                found[name] = float(value)
+            except OverflowError:
+                found[name] = math.inf if value > 0 else -math.inf
+        return found
 
     @cached_property
     def _stated(self) -> dict[Fraction, Limit]:
@@ -194,8 +200,12 @@ class Function:
         limit = self._stated.get(fraction(x)) if self.at else None
         if limit in (*POLES, "nan"):
             raise OracleError(f"{self.name} at {shown(x)} is {limit}")
+        return as_interval(c, self._own_terms(c, x)) if limit is None else terms_of(limit, c.precision)
+
+    def _own_terms(self, c: Enclosure, x: Dyadic) -> Terms:
         try:
-            return as_interval(c, self.terms(c, x)) if limit is None else terms_of(limit, c.precision)
+            leading, correction = self.terms(c, x)
+            return Terms(leading, correction)
         except GeluVerifyError:
             raise
         except Exception as error:
@@ -205,7 +215,7 @@ class Function:
 
     def rational_at(self, x: Dyadic) -> Fraction | None:
         """f(x), where `terms` says that it is a rational number."""
-        leading, correction = self.terms(Enclosure(64), x)
+        leading, correction = self._own_terms(Enclosure(64), x)
         if correction is None:
             return fraction(leading)
         return fraction(leading) + correction if isinstance(correction, Fraction) else None

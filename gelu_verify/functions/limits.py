@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..errors import OracleError
+from ..errors import OracleError, message_of
 from ..formats import Dyadic, Format, Mode
 from .enclosures import ZERO, Enclosure, Interval, Terms, as_interval, ends_of, exactly, fraction, narrowed, rounded
 
@@ -79,5 +79,8 @@ def clamped(value: Dyadic) -> Dyadic:
 def terms_of(limit: Limit, precision: int) -> Terms:
     """What a finite limit says at a precision."""
     c = Enclosure(precision)
-    found = limit(c) if callable(limit) else exactly(c, Fraction(limit))
+    try:
+        found = limit(c) if callable(limit) else exactly(c, Fraction(limit))
+    except Exception as error:
+        raise OracleError(f"a limit raised {type(error).__name__}: {message_of(error)}") from error
     return as_interval(c, found if isinstance(found, Terms) else Terms(ZERO, found))

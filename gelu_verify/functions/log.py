@@ -6,18 +6,18 @@ from fractions import Fraction
 
 from ..formats import Dyadic
 from .base import Function
-from .enclosures import ZERO, Enclosure, Terms, fraction
+from .enclosures import ZERO, Enclosure, Terms, fraction, plus
 
 HALF = Fraction(1, 2)
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
     """log x for x > 0; from x - 1, which is exact, near 1."""
-    (m, e), value = x, fraction(x)
+    value = fraction(x)
     if value == 1:
         return Terms(ZERO, None)
-    if e < 0 and HALF <= value <= 2:
-        return Terms(ZERO, c.log1p(c.exact((m - (1 << -e), e))))
+    if value >= HALF and value <= 2:
+        return Terms(ZERO, c.log1p(c.exact(plus(x, -1))))
     return Terms(ZERO, c.log(c.exact(x)))
 
 

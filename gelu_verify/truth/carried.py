@@ -2,8 +2,8 @@
 
 What a function's file states is followed as it stands: where it asks something of x, and the answer is not the same for
 all, the inputs are parted and each part goes its own way. Numbers are those of src/carried/carried.h, whose operations
-bound their own errors, so that nothing has to be proved of a formula. What they cannot follow (integers of x, a number
-whose sign is not known) has no value here; the enclosures of `functions` say it, one by one.
+bound their own errors, so that nothing has to be proved of a formula. What they cannot follow (remainders, a number of
+unknown sign) has no value here; the enclosures of `functions` say it, one by one.
 
 Proof: docs/proofs.md, section 10. Test: tests/truth/test_carried.py.
 """
@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import Dyadic, Format, floor_log2, is_finite, is_zero, to_float64
+from ..formats import FORMATS, Dyadic, Format, floor_log2, is_finite, is_zero, to_float64
 from ..functions import Function
-from ..functions.enclosures import ZERO, Enclosure, Interval, Terms, fraction
+from ..functions.enclosures import MINUS_ZERO, Enclosure, Interval, Terms, fraction
 from . import _core
 
 VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("unused", "i4")])  # gv_value
 CHUNK = 1 << 13  # inputs at a time: what is computed of them stays in the cache
 MOST_PARTS = 64  # ways through a formula, of one chunk
+_TRIED = "0x1p-70", "0.0625", "0.75", "3", "70"
 _LEAST = -(1 << 28)  # powers of two below which a bound of a number beside 0 is not told apart
 PRECISION = 106  # what formulas read that choose a series by it
 
@@ -355,27 +356,27 @@ def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray
     found["hi"], found["err"] = 1.0, np.inf
     usable = np.flatnonzero(is_finite(fmt, x_bits) & ~is_zero(fmt, x_bits))
     for part in np.array_split(usable, -(-usable.size // CHUNK) or 1):
-        m, e = np.frexp(to_float64(fmt, x_bits[part]))
-        _follow(function, m, e.astype(np.int64), part, found)
+        _follow(function, *_dyadics(fmt, x_bits[part]), part, found)
     return found
+
+
+def _dyadics(fmt: Format, x_bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The integers and exponents of `Format.dyadic`: a formula that asks for them is told what it is told alone."""
+    m, e = np.frexp(to_float64(fmt, x_bits))
+    least = np.maximum(e.astype(np.int64) - fmt.precision, fmt.min_exponent)
+    return np.ldexp(m, e - least), least
 
 
 @lru_cache(maxsize=512)
 def follows(function: Function) -> bool:
     """Whether the formula can be followed at all: tried at a few x of its domain."""
-    tried = [x for x in (2.0**-70, 0.0625, 0.75, 3.0, 70.0) if function.is_defined_at(_exactly(x))]
-    tried += [-x for x in (2.0**-70, 0.0625, 0.75, 3.0, 70.0) if function.is_defined_at(_exactly(-x))]
-    found = np.full(len(tried), np.inf, VALUE["err"])
-    records = np.zeros(len(tried), VALUE)
-    records["err"] = found
-    m, e = np.frexp(np.array(tried))
-    _follow(function, m, e.astype(np.int64), np.arange(len(tried)), records)
-    return bool(np.isfinite(records["err"]).sum() * 2 > len(tried))
-
-
-def _exactly(x: float) -> Dyadic:
-    numerator, denominator = x.as_integer_ratio()
-    return numerator, 1 - denominator.bit_length()
+    fmt = FORMATS["float64"]
+    bits = [fmt.parse(sign + text) for sign in ("", "-") for text in _TRIED]
+    tried = np.array([each for each in bits if function.is_defined(fmt, each)], fmt.uint)
+    found = np.zeros(tried.size, VALUE)
+    found["err"] = np.inf
+    _follow(function, *_dyadics(fmt, tried), np.arange(tried.size), found)
+    return bool(np.isfinite(found["err"]).sum() * 2 > tried.size)
 
 
 def _follow(function: Function, m: np.ndarray, e: np.ndarray, place: np.ndarray, found: np.ndarray) -> None:
@@ -397,10 +398,8 @@ def _run(function: Function, m: np.ndarray, e: np.ndarray) -> np.ndarray:
     many = Many()
     x: Any = (_exact(m, 0), Exponents(e))
     terms: Terms = function.terms(many, x)
-    if isinstance(terms.leading[0], int) and terms.leading[0] == 0:
-        leading = _ZERO if terms.leading == ZERO else _MINUS_ZERO
-    else:
-        leading = _of(many.exact(terms.leading))
+    is_minus_zero = isinstance(terms.leading[0], int) and terms.leading == MINUS_ZERO
+    leading = _MINUS_ZERO if is_minus_zero else _of(many.exact(terms.leading))
     found = np.empty(m.size * _core.VALUE_SIZE, np.uint8)
     _core.carried_totals(leading.values, None if terms.correction is None else _of(terms.correction).values, found)
     return found.view(VALUE)

@@ -13,8 +13,8 @@
             section 10
    Test     tests/truth/test_carried.py, every operation against fractions and Arb, at the ends of its bounds too
    Used by  gelu_verify/truth/carried.py, over arrays */
-#ifndef GV_TRUTH_CARRIED_H
-#define GV_TRUTH_CARRIED_H
+#ifndef GV_CARRIED_H
+#define GV_CARRIED_H
 #include <float.h>
 #include "../math/erf.h"
 #include "../math/erfc.h"
@@ -344,10 +344,9 @@ GV_INLINE gv_value gv_atan_of(gv_value a) {
     return a.hi < 0.0 ? gv_negative(y) : y;
 }
 
-/* A value of the core, which is within `rest` more of what is meant */
-GV_INLINE gv_value gv_of_core(gv_value v, double rest) { return gv_carried(gv_pair(v), v.err + rest, v.k); }
+GV_INLINE gv_value gv_of_core(gv_value v) { return gv_carried(gv_pair(v), v.err, v.k); }
 
-/* erf, from the core's at s.hi, with |s| slope; erf' = 2/sqrt(pi) e^(-s^2), and |erf''| < 1 */
+/* erf, from the core's at s.hi; erf' = 2/sqrt(pi) e^(-s^2), and |erf''| < 1 */
 GV_INLINE gv_value gv_erf_of(gv_value a) {
     if (gv_is_zero(a)) return a;
     if (!gv_has_sign(a)) return gv_no_number();
@@ -366,7 +365,7 @@ GV_INLINE gv_value gv_erf_of(gv_value a) {
         slope, gv_exp_of(gv_negative(gv_multiply_values(gv_of_double(t.s.hi), gv_of_double(t.s.hi)))));
     double off = fabs(t.s.lo) + t.err;
     gv_value rest = gv_multiply_values(density, gv_of_double(t.s.lo));
-    gv_value y = gv_add_values(gv_of_core(gv_erf(t.s.hi), 0.0), rest);
+    gv_value y = gv_add_values(gv_of_core(gv_erf(t.s.hi)), rest);
     return gv_kind_of(y) == GV_KNOWN
                ? gv_carried(gv_pair(y), y.err + (1.13 * t.err + off * off) * gv_power_of_two(-y.k), y.k)
                : gv_no_number();
@@ -393,7 +392,7 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     gv_value rest = gv_multiply_values(
         density, gv_carried(bent, off * off * (2.0 + t.s.hi * t.s.hi) + t.s.hi * t.err + 0x1p-96, 0));
     gv_value moved = gv_multiply_values(rest, gv_carried(gv_dd_from(t.s.lo), t.err, 0));
-    return gv_add_values(gv_of_core(gv_erfc(t.s.hi), 0.0), gv_negative(moved));
+    return gv_add_values(gv_of_core(gv_erfc(t.s.hi)), gv_negative(moved));
 }
 
 /* leading + correction as the core writes values down (value.h); the leading term is exact, and 0 where there is none.

@@ -36,7 +36,8 @@ from mutants import (
 from gelu_verify.buckets.table import Table
 from gelu_verify.checks import CHECKS, Check, Finding, endurance, lengths, own_checks
 from gelu_verify.errors import TargetFailure
-from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals
+from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals, to_float64
+from gelu_verify.functions import FUNCTIONS
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Point
@@ -236,6 +237,34 @@ def test_variant_names_what_is_computed(dtype):
             assert judged(correct(claimed, computed), dtype, "landmarks").variant == computed
     assert judged(correct("gelu", "gelu_grad"), dtype, "landmarks").variant == "none"
     assert judged(correct("tanh"), dtype, "landmarks").variant is None
+
+
+WITH_PIECES = [
+    f for f in FUNCTIONS.values() if any(f.points) or any("border" in label for label in f.landmarks)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", WITH_PIECES, ids=lambda f: f.name)
+def test_a_function_with_pieces_is_named_only_where_its_pieces_are_tried(other):
+    """The target is that function where all are compared, and the one that it claims to be elsewhere."""
+
+    def fault(dtype, x, y):
+        size = np.abs(to_float64(get_format(dtype), x))
+        return np.where((size >= 1) & (size <= 3), reference_bits(other.name, dtype, x), y)
+
+    claimed = "gelu_grad" if other.gradient_of else "gelu"
+    record = judged(faulty(claimed, fault), "float16", "landmarks")
+    assert record.variant != other.name
+    assert other.name not in record.sentence
+
+
+@pytest.mark.parametrize(("claimed", "constant"), [("gelu", None), ("gelu_grad", "1")])
+def test_what_is_no_function_here_is_none(claimed, constant):
+    """The identity, and its derivative: hard_shrink and softcap are near them where all are compared."""
+    target = faulty(
+        claimed, lambda dtype, x, y: x if constant is None else np.full_like(x, get_format(dtype).parse("1"))
+    )
+    assert judged(target, "float16", "landmarks").variant == "none"
 
 
 @pytest.mark.few(3)

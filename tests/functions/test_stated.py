@@ -117,6 +117,22 @@ def test_what_terms_raises_is_told_by_function_and_x(registered):
     registered(terms=lambda c, x: 1 / 0)
     with pytest.raises(OracleError, match=r"stated at 1\.5: terms raised ZeroDivisionError"):
         reference("stated", 1.5)
+    with pytest.raises(OracleError, match=r"stated at 1\.5: terms raised ZeroDivisionError"):
+        exact("stated", 1.5)
+    registered(terms=lambda c, x: None)
+    with pytest.raises(OracleError, match=r"stated at 1\.5: terms raised TypeError"):
+        reference("stated", 1.5)
+    registered(terms=lambda c, x: Terms(x, None), at_zero=lambda c: 1 / 0)
+    for ask in (reference, exact):
+        with pytest.raises(OracleError, match="a limit raised ZeroDivisionError"):
+            ask("stated", 0.0)
+
+
+def test_parameters_are_doubles_as_far_as_these_reach():
+    wide = get_function("gelu[mu=-0x1p+1024,sigma=0x1p+1024]")
+    assert wide.floats == {"mu": -np.inf, "sigma": np.inf}
+    assert get_function("gelu[mu=0x1.fffffffffffff8p+1023]").floats["mu"] == np.inf
+    assert get_function("gelu[sigma=1/3]").floats == {"mu": 0.0, "sigma": 1 / 3}
 
 
 def test_a_limit_beside_a_number_is_rounded_at_once(registered):

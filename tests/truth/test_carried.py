@@ -402,6 +402,38 @@ def test_a_random_formula_is_within_its_bound(seed):
             assert abs(y * arb(2) ** -k - arb(hi) - arb(lo)) <= arb(err) + arb(2) ** -1500, point
 
 
+def question(rng):
+    """What a formula may ask of the integer and the exponent that x is given as."""
+    n, kind = rng.randint(-60, 60), rng.randrange(6)
+    return (
+        lambda x: x[1] >= n,
+        lambda x: x[0] > 1 << abs(n),
+        lambda x: 2 * x[1] + n < -x[1],
+        lambda x: x[1] == -52,
+        lambda x: abs(x[0]) <= 1 << 52,
+        lambda x: x == (n, 0),
+    )[kind]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("seed", range(30))
+def test_a_formula_is_told_of_x_what_it_is_told_alone(dtype, seed):
+    rng, fmt = random.Random(seed), FORMATS[dtype]
+    ask, other = question(rng), question(rng)
+    function = Function(
+        name="f", formula="", at_zero="0", at_minus_infinity="0", at_plus_infinity="0",
+        terms=lambda c, x: Terms(x if ask(x) else halve(x), None if other(x) else c.exact(x) / 8),
+    )  # fmt: skip
+    bits = [rng.getrandbits(fmt.width) for _ in range(60)] + [fmt.round(rng.randint(-99, 99)) for _ in range(20)]
+    x = np.array([b for b in bits if fmt.is_finite(b) and fmt.magnitude(b)], fmt.uint)
+    values = carried.values_of(function, fmt, x)
+    for b, (hi, lo, err, k, _) in zip(x.tolist(), [] if values is None else values.tolist(), strict=values is not None):
+        if err != inf and k not in (VANISHING, HUGE):
+            low, _ = enclosed_ends(function, fmt.dyadic(b), 60)
+            off = abs(fraction(low) - (Fraction(hi) + Fraction(lo)) * Fraction(2) ** k)
+            assert off <= abs(fraction(low)) * Fraction(1, 2**58), fmt.hex_float(b)
+
+
 def test_inputs_are_parted_where_a_formula_asks():
     asked = []
 
