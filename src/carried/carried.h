@@ -431,12 +431,12 @@ GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
 /* ---- arrays: operands of n numbers, or of one ---- */
 
 #define GV_CARRIED_BINARY(name, operation) \
-    GV_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, \
-                                        size_t n) { \
+    GV_FMA_CLONES static void gv_all_##name(const gv_value *a, size_t da, const gv_value *b, size_t db, gv_value *y, \
+                                            size_t n) { \
         for (size_t i = 0; i < n; i++) y[i] = operation(a[i * da], b[i * db]); \
     }
 #define GV_CARRIED_UNARY(name, operation) \
-    GV_CLONES static void gv_all_##name(const gv_value *a, gv_value *y, size_t n) { \
+    GV_FMA_CLONES static void gv_all_##name(const gv_value *a, gv_value *y, size_t n) { \
         for (size_t i = 0; i < n; i++) y[i] = operation(a[i]); \
     }
 

@@ -7,11 +7,15 @@
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
 #define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define GV_FMA_CLONES __attribute__((target_clones("default", "arch=x86-64-v3"))) /* loops that are not vectors */
 #else
 #define GV_CLONES __attribute__((target_clones("default", "fma")))
 #endif
 #else
 #define GV_CLONES
+#endif
+#ifndef GV_FMA_CLONES
+#define GV_FMA_CLONES GV_CLONES
 #endif
 
 #endif
