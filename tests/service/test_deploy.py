@@ -8,7 +8,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from dataclasses import fields
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -19,13 +18,13 @@ from repository import ROOT
 
 pytest.importorskip("prometheus_client", reason="needs the extra serve")
 
+from proxies import DEPLOY, caddy, free_port, nginx, nginx_files, running
 from serving import read_to_end, serving
 
 from gelu_verify.cli.serve import serve
 from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
 
-DEPLOY = ROOT / "deploy"
 TEXT = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 LOOK_UP = "/v1/reference/gelu/float32/0.5"
 
@@ -52,63 +51,8 @@ def test_the_image_is_not_root_and_has_a_health_check():
     assert entry > user
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def certificate(folder):
-    key, found = folder / "key.pem", folder / "certificate.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-subj", "/CN=localhost", "-keyout", key, "-out", found]  # fmt: skip
-    subprocess.run(made, check=True, capture_output=True)
-    return key, found
-
-
-@contextlib.contextmanager
-def running(command, port):
-    """A proxy, as soon as it listens."""
-    with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        try:
-            for _ in range(200):
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                    break
-                assert process.poll() is None, process.stderr.read()
-                time.sleep(0.05)
-            yield
-        finally:
-            process.terminate()
-            process.communicate(timeout=10)
-
-
-def nginx_files(folder, upstream, port):
-    """The site with addresses of this machine, in a configuration of its own; its path."""
-    key, found = certificate(folder)
-    site = (DEPLOY / "nginx.conf").read_text()
-    for old, new in {
-        r"(ssl_certificate) .*;": rf"\1 {found};",
-        r"(ssl_certificate_key) .*;": rf"\1 {key};",
-        r"(proxy_cache_path) \S+": rf"\1 {folder}/cache",
-        r"server 127\.0\.0\.1:8000": f"server 127.0.0.1:{upstream}",
-        r"listen 443": f"listen 127.0.0.1:{port}",
-    }.items():
-        site, count = re.subn(old, new, site)
-        assert count == 1, old
-    temporary = "".join(
-        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    main = folder / "nginx.conf"
-    main.write_text(
-        f"user root;\ndaemon off;\npid {folder}/pid;\nerror_log {folder}/log;\nevents {{}}\n"
-        f"http {{\naccess_log off;\n{temporary}{site}}}\n"
-    )
-    return main
-
-
 @pytest.mark.service
 def test_nginx_accepts_the_configuration(tmp_path):
-    requiring.program("openssl")
     main = nginx_files(tmp_path, 8000, 8443)
     done = subprocess.run([requiring.program("nginx"), "-t", "-c", main], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -149,11 +93,8 @@ def behave(url):
 
 @pytest.mark.service
 def test_nginx_serves_caches_and_stands_attacks(tmp_path):
-    requiring.program("openssl")
-    port = free_port()
     with serving("--trusted-proxies", "127.0.0.1", "--allowed-hosts", "127.0.0.1", "--answers", "none") as server:
-        main = nginx_files(tmp_path, server.port, port)
-        with running([requiring.program("nginx"), "-c", main], port):
+        with nginx(tmp_path, server.port) as port:
             url = f"https://127.0.0.1:{port}"
             behave(url)
             found = [ask(f"{url}{LOOK_UP}?digits=30")[1]["x-cache"] for _ in range(2)]
@@ -179,17 +120,8 @@ def test_nginx_serves_caches_and_stands_attacks(tmp_path):
 
 @pytest.mark.service
 def test_caddy_serves(tmp_path):
-    caddy, port = requiring.program("caddy"), free_port()
-    with serving("--trusted-proxies", "127.0.0.1", "--answers", "none") as server:
-        file = tmp_path / "Caddyfile"
-        text = (DEPLOY / "Caddyfile").read_text()
-        file.write_text(text.replace("{\n", "{\n\tadmin off\n\tauto_https off\n", 1))
-        environment = {"GELU_VERIFY_SITE": f"http://127.0.0.1:{port}", "HOME": str(tmp_path),
-                       "GELU_VERIFY_UPSTREAM": f"127.0.0.1:{server.port}"}  # fmt: skip
-        command = ["env", *(f"{name}={value}" for name, value in environment.items()), caddy, "run", "--adapter",
-                   "caddyfile", "--config", file]  # fmt: skip
-        with running(command, port):
-            behave(f"http://127.0.0.1:{port}")
+    with serving("--trusted-proxies", "127.0.0.1", "--answers", "none") as server, caddy(tmp_path, server.port) as port:
+        behave(f"http://127.0.0.1:{port}")
 
 
 @pytest.mark.service
