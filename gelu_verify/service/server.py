@@ -74,7 +74,7 @@ def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeader
     app = create_app(settings)
     state = app.state
     state.log = RequestLog(state.metrics, writer, only_errors=settings.log_requests == "errors")
-    state.on_start = [state.oracle_pool.start, partial(_drain_at_the_end, state)]
+    state.on_start = [state.admission.small.start, partial(_drain_at_the_end, state)]
     state.on_stop = [partial(log, "stopped"), writer.close]
     if url is not None:
         state.on_start.append(partial(log, "listening", url=url))

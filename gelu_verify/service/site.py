@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from ..atomic_files import is_free
@@ -16,7 +17,7 @@ from .reports import render_runs
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
 from .run_repository import RunRepository, summary
-from .tables import WRITERS, catalogue, file
+from .tables import HASH_DIGITS, WRITERS, catalogue, file
 
 LARGEST_PLAN = 1 << 18
 Files = Iterator[tuple[str, bytes]]
@@ -79,11 +80,13 @@ def _versions() -> Files:
 def _tables(functions: Sequence[str]) -> Files:
     for function in functions:
         for dtype in FORMATS:
-            yield f"v1/tables/{function}/{dtype}.json", json_bytes(entry_of(function, dtype))
-            for kind in WRITERS:
-                found = file(function, dtype, kind)
-                yield f"v1/tables/{function}/{dtype}.{kind}", found.content
-                yield f"v1/tables/{function}/{dtype}.{found.digest}.{kind}", found.content
+            files = {kind: file(function, dtype, kind) for kind in WRITERS}
+            digests = {kind: sha256(content).hexdigest() for kind, content in files.items()}
+            facts = {kind: (len(content), digests[kind]) for kind, content in files.items()}
+            yield f"v1/tables/{function}/{dtype}.json", json_bytes(entry_of(function, dtype, facts))
+            for kind, content in files.items():
+                yield f"v1/tables/{function}/{dtype}.{kind}", content
+                yield f"v1/tables/{function}/{dtype}.{digests[kind][:HASH_DIGITS]}.{kind}", content
 
 
 def _inputs(functions: Sequence[str]) -> Files:
@@ -93,7 +96,7 @@ def _inputs(functions: Sequence[str]) -> Files:
     for plan in PLANS:
         for dtype in DTYPES:
             if (plan, dtype) != ("exhaustive", "float64") and _fits(plan, functions[0], dtype):
-                yield f"v1/inputs/{plan}/{dtype}.bin", inputs(plan, functions[0], dtype, 0)[0].tobytes()
+                yield f"v1/inputs/{plan}/{dtype}.bin", inputs(plan, functions[0], dtype, 0)
 
 
 def _fits(plan: str, function: str, dtype: str) -> bool:

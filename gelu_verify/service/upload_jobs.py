@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from ..errors import Unanswered
+from ..errors import Unanswered, UsageError
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
+from ..records.result import Result
 from ..records.schema import SCHEMA
-from ..records.serialize import to_json
+from ..records.serialize import record_from_json, to_json
 from ..report.verdicts import headline
 from ..runs.bucket_files import parquet_of
 from ..targets.base import Target
+from ..truth.values import forget_values
 from ..work.observer import Observer
 from .bodies import Body
 from .jobs import JobRegistry, UnstoredRun, UploadJob
+from .problems import not_found
+from .process_pool import ProcessPool
 from .store import Store
 from .telemetry import log
 
 
-@lru_cache(maxsize=8)
-def inputs(plan: str, function: str, dtype: str, seed: int) -> tuple[np.ndarray, str]:
-    """All inputs of a plan in the order of its file (by ordinal), and the sha256 of that file."""
-    x = np.concatenate([chunk.x_bits() for chunk in make_plan(plan, function, dtype, seed).chunks])
-    content = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("<"), copy=False))
-    content.flags.writeable = False
-    return content, sha256(content.data).hexdigest()
+def inputs(plan: str, function: str, dtype: str, seed: int, most: int | None = None) -> bytes:
+    """All inputs of a plan as little-endian bits, in ascending order.
+
+    Raises
+    ------
+    Problem : 404 the dtype has no plan of that name, or one of more than `most` inputs
+    """
+    made = _made(plan, function, dtype, seed, most)
+    x = np.concatenate([chunk.x_bits() for chunk in made.chunks])
+    return x.astype(get_format(dtype).uint.newbyteorder("<"), copy=False).tobytes()
+
+
+def _made(name: str, function: str, dtype: str, seed: int, most: int | None) -> Plan:
+    try:
+        plan = make_plan(name, function, dtype, seed)
+    except UsageError as error:
+        raise not_found(str(error)) from None
+    if most is not None and plan.size > most:
+        raise not_found(
+            f"plan {name} in {dtype} has {plan.size} inputs (accepted over HTTP: up to {most}): "
+            "install gelu-verify to verify it"
+        )
+    return plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,32 +80,69 @@ class Uploaded(Target):
         return result
 
 
-class Advancing(Observer):
-    """Counts in a job how many inputs are done."""
+class _Counting(Observer):
+    """Tells how many inputs are done."""
 
-    def __init__(self, jobs: JobRegistry, job: UploadJob) -> None:
-        self._jobs, self._job = jobs, job
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self._tell = tell
 
     def advance(self, steps: int) -> None:
-        self._jobs.advance(self._job, steps)
+        self._tell(steps)
+
+
+def judged(
+    content: bytes, plan: str, function: str, dtype: str, seed: int, name: str, tell: Callable[[int], None]
+) -> tuple[list[Any], bytes]:
+    """In a process: the record of a run that judges these outputs and the size of its table; the table, then its file.
+
+    `tell` is told of inputs that are done.
+    """
+    from ..measure.parts import Part, packed  # imports all checks: a tenth of the startup time
+    from ..measure.request import Request
+    from ..measure.run import measure_one
+
+    fmt = get_format(dtype)
+    little = fmt.uint.newbyteorder("<")
+    x = np.frombuffer(inputs(plan, function, dtype, seed), little).astype(fmt.uint)
+    target = Uploaded(
+        name=f"upload.{name}", function=function, dtypes=(dtype,), note="uploaded results",
+        version=f"sha256:{sha256(content).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
+        outputs=np.frombuffer(content, little).astype(fmt.uint),
+    )  # fmt: skip
+    request = Request(
+        targets=(target,), functions=(function,), dtypes=(dtype,), plan=plan, seed=seed, budget=0, workers=1,
+        repeat=_repeat(plan, function, dtype, seed),
+    )  # fmt: skip
+    result = measure_one(request, _Counting(tell))
+    table = b"" if result.table is None else packed(Part(0, 0, result.table))
+    file = b"" if result.table is None else parquet_of(result.table, result.record)
+    forget_values()
+    return [to_json(result.record), len(table)], table + file
+
+
+def _repeat(plan: str, function: str, dtype: str, seed: int) -> str:
+    return f"post the same bits to /v1/verify?function={function}&dtype={dtype}&plan={plan}&seed={seed}"
 
 
 @dataclass(frozen=True)
 class Upload:
     """What is verified, and where the run goes; None: nowhere."""
 
-    plan: Plan
+    plan: str
+    function: str
+    dtype: str
+    seed: int
     name: str
     body: Body
     store: Store | None
     facts: dict[str, Any]
 
 
-def run_job(jobs: JobRegistry, job: UploadJob, upload: Upload) -> None:
-    """Verify, store if there is a store, and record the outcome in the job."""
+def run_job(pool: ProcessPool, jobs: JobRegistry, job: UploadJob, upload: Upload) -> None:
+    """In a thread of `pool`: verify, store if there is a store, and record the outcome in the job."""
     buckets = None
     try:
-        buckets = _verify(jobs, job, upload)
+        buckets = _verify(pool, jobs, job, upload)
     except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
         log("error", logging.ERROR, error, job=job.id)
         jobs.end(job, error)
@@ -95,38 +152,26 @@ def run_job(jobs: JobRegistry, job: UploadJob, upload: Upload) -> None:
         upload.body.close()
 
 
-def _verify(jobs: JobRegistry, job: UploadJob, upload: Upload) -> bytes | None:
+def _verify(pool: ProcessPool, jobs: JobRegistry, job: UploadJob, upload: Upload) -> bytes | None:
     """Set the job's run; the buckets of it."""
-    from ..measure.request import Request  # imports all checks: a tenth of the startup time
-    from ..measure.run import measure_one
-
-    plan = upload.plan
-    fmt = get_format(plan.dtype)
-    x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
-    outputs = upload.body.array(fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
-    target = Uploaded(
-        name=f"upload.{upload.name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
-        version=f"sha256:{upload.body.digest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
-        outputs=outputs,
-    )  # fmt: skip
-    query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    repeat = f"post the same bits to /v1/verify?{query}"
-    request = Request(
-        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed, budget=0,
-        workers=1, repeat=repeat,
-    )  # fmt: skip
-    result = measure_one(request, Advancing(jobs, job))
+    what = (upload.plan, upload.function, upload.dtype, upload.seed)
+    (record, size), both = pool.ask(
+        "verify", *what, upload.name, content=upload.body.content(), progress=lambda done: jobs.advance(job, done)
+    )
+    record, buckets = record_from_json(record), both[size:] or None
+    repeat = _repeat(*what)
     manifest = {
-        "schema": SCHEMA, "command": repeat, "seed": plan.seed, "plan": plan.name, "absent": {},
-        **upload.facts,
+        "schema": SCHEMA, "command": repeat, "seed": upload.seed, "plan": upload.plan, "absent": {}, **upload.facts
     }  # fmt: skip
-    buckets = None if result.table is None else parquet_of(result.table, result.record)
-    job.run = UnstoredRun(manifest, result.record, None if buckets is None else lambda: buckets)
+    job.run = UnstoredRun(manifest, record, None if buckets is None else lambda: buckets)
     if upload.store is not None:
+        from ..measure.parts import unpacked
+
+        result = Result(record, unpacked(both[:size]).table if size else None)
         facts = {key: value for key, value in upload.facts.items() if key != "created"}  # the store has its own time
         job.stored_as = upload.store.add(result, command=repeat, facts=facts)
-    log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
-        grade=result.record.grade, max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
+    log("verified", target=record.target, function=upload.function, dtype=upload.dtype, plan=upload.plan,
+        grade=record.grade, max_ulp=record.max_ulp, stored=job.stored_as)  # fmt: skip
     return buckets
 
 

@@ -375,6 +375,11 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
     return values
 
 
+def forget_values() -> None:
+    """Forget what is kept in memory for further targets on the same inputs."""
+    _memory.clear()
+
+
 def _layout(fmt: Format) -> tuple[int, int, int, int]:
     return fmt.width, fmt.precision, fmt.emin, fmt.emax
 

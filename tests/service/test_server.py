@@ -293,7 +293,7 @@ class Refused(Exception):
 
 def upload(server, name="mine"):
     """Name of the stored run."""
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {TOKEN}"}
     url = f"{server.url}/v1/verify?function=gelu&dtype=float16&name={name}"
     try:

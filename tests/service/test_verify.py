@@ -1,6 +1,5 @@
 """Verification by upload: grades, jobs, tokens, reports, published runs."""
 
-import asyncio
 import csv
 import io
 import time
@@ -11,9 +10,9 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
-from gelu_verify.inputs.plans import make_plan
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
+from gelu_verify.service.process_pool import ProcessPool
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
@@ -27,7 +26,7 @@ WHERE = "/v1/verify?function=gelu&dtype=float16&plan=default"
 
 @pytest.fixture(scope="module")
 def right():
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     return reference_bits("gelu", "float16", x)
 
 
@@ -49,7 +48,7 @@ def test_right_results_pass(client, right):
 
 def test_one_wrong_result_of_65536_is_found_and_named(client, right):
     wrong = right.copy()
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     place = int(np.flatnonzero(x == 0x3C00)[0])
     wrong[place] ^= 0x0100
     done = client.post(f"{WHERE}&name=mine-2", content=wrong.tobytes(), headers=RAW).json()
@@ -65,7 +64,7 @@ def test_the_grade_is_the_one_that_a_local_run_gives(client):
     def cubic(x):
         return (x * np.float32(0.5) * (1 + np.tanh(np.float32(0.8) * x))).astype(np.float32)
 
-    x, _ = inputs("quick", "gelu", "float32", 0)
+    x = np.frombuffer(inputs("quick", "gelu", "float32", 0), "<u4")
     with np.errstate(all="ignore"):
         y = cubic(x.view(np.float32))
         here = to_json(verify_here(cubic, "gelu", "float32", "quick").record)
@@ -130,22 +129,6 @@ def test_uploads_that_cannot_be_verified_are_refused(client):
         assert done.headers["content-type"] == "application/problem+json"
 
 
-def test_plans_are_not_built_on_the_event_loop(client, right, monkeypatch):
-    """They take up to 0.2 s, in which no other request would be answered."""
-
-    def make(*args):
-        with pytest.raises(RuntimeError, match="no running event loop"):
-            asyncio.get_running_loop()
-        built.append(args)
-        return make_plan(*args)
-
-    built = []
-    monkeypatch.setattr("gelu_verify.service.routes.verify.make_plan", make)
-    assert client.get("/v1/inputs/default/float16.bin").status_code == 200
-    assert client.post(WHERE, content=right.tobytes(), headers=RAW).json()["grade"] == "correctly_rounded"
-    assert len(built) == 2
-
-
 def test_a_long_job_is_answered_with_202_and_progress(client, right):
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert done.status_code in (200, 202)
@@ -161,7 +144,7 @@ def test_a_long_job_is_answered_with_202_and_progress(client, right):
 
 
 def test_a_running_job_is_202(client, right, monkeypatch):
-    monkeypatch.setattr("gelu_verify.measure.sweep.sweep", lambda *_, **__: time.sleep(0.4))
+    monkeypatch.setattr(ProcessPool, "ask", lambda *_, **__: time.sleep(0.4))
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["grade"]) == (202, "running", None)
     assert client.get(f"{done.headers['location']}/report.html").status_code == 409

@@ -368,10 +368,10 @@ def _shared(iterator):
 
 
 def slow_bodies_through_a_proxy(place, clients=48, seconds=25):
-    """Bodies that are announced and come at a kilobyte a second in total, from one address."""
+    """Bodies that are announced and come at a kilobyte a second in total, from twelve addresses."""
 
-    def send(_):
-        with contextlib.suppress(OSError), connect(place) as one:
+    def send(i):
+        with contextlib.suppress(OSError), connect(place, f"127.0.1.{i % 12 + 1}") as one:
             one.sendall(head(BATCH, RAW, f"Content-Length: {60 << 20}"))
             end = time.monotonic() + seconds
             while time.monotonic() < end:
@@ -413,7 +413,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("attacks", nargs="*", default=[*ATTACKS, *PROXIES],
                         help=f"some of {', '.join([*ATTACKS, *PROXIES])}: a proxy gets slow bodies")  # fmt: skip
-    print(f"| attack | MiB before | MiB at most | {' | '.join(HONEST)} | refused | |\n|---|---|---|{'---|' * len(HONEST)}---|---|")
+    print(
+        f"| attack | MiB before | MiB at most | {' | '.join(HONEST)} | refused | |\n|---|---|---|{'---|' * len(HONEST)}---|---|"
+    )
     for name in parser.parse_args().attacks:
         seen, said = attacked(name, name if name in PROXIES else None)
         cells = []

@@ -82,7 +82,11 @@ def caddy(folder, upstream):
     port, file = free_port(), folder / "Caddyfile"
     text = (DEPLOY / "Caddyfile").read_text()
     file.write_text(text.replace("{\n", "{\n\tadmin off\n\tauto_https off\n", 1))
-    variables = [f"GELU_VERIFY_SITE=http://127.0.0.1:{port}", f"GELU_VERIFY_UPSTREAM=127.0.0.1:{upstream}", f"HOME={folder}"]
+    variables = [
+        f"GELU_VERIFY_SITE=http://127.0.0.1:{port}",
+        f"GELU_VERIFY_UPSTREAM=127.0.0.1:{upstream}",
+        f"HOME={folder}",
+    ]
     command = ["env", *variables, requiring.program("caddy"), "run", "--adapter", "caddyfile", "--config", file]
     with running(command, port):
         yield port

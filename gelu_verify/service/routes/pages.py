@@ -97,9 +97,7 @@ async def _found(request: Request, x: str, function: str, dtype: str, mode: Mode
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
     query = (function, dtype, bits, DIGITS, x, tuple(name for name in FORMATS if name != dtype), mode)
-    body = (
-        look_up(*query) if all_quick(*query) else await unless_client_left(request, state.oracle_pool.look_up(*query))
-    )
+    body = look_up(*query) if all_quick(*query) else await unless_client_left(request, state.admission.look_up(*query))
     answer = json.loads(body)
     every = {dtype: answer, **answer["also"]}
     return {

@@ -91,7 +91,7 @@ class Matrix(BaseModel):
 async def runs(request: Request, count: Count = 100, before: Before = "") -> Response:
     """A page of them; the URL of the next page is in `next`."""
     state = state_of(request)
-    rows = await state.work_pool.run(state.runs.summaries, before or None, count + 1)
+    rows = await state.admission.work.run(state.runs.summaries, before or None, count + 1)
     more = f"/v1/runs?count={count}&before={rows[count - 1]['id']}" if len(rows) > count else None
     return cached_response(request, json_bytes({"runs": rows[:count], "next": more}), JSON_TYPE, REVALIDATE)
 
@@ -114,7 +114,7 @@ async def matrix_csv(request: Request) -> Response:
 
 async def _as_json(request: Request, key: str, rows: Callable[[RunRepository], Rows]) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(rows, state.runs)
+    found = await state.admission.work.run(rows, state.runs)
     return cached_response(request, json_bytes({key: found}), JSON_TYPE, REVALIDATE)
 
 
@@ -122,7 +122,7 @@ async def _as_csv(
     request: Request, filename: str, rows: Callable[[RunRepository], Rows], flat: Callable[[Row], Row]
 ) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(rows, state.runs)
+    found = await state.admission.work.run(rows, state.runs)
     return cached_response(request, csv_of([flat(row) for row in found]), CSV, REVALIDATE, filename)
 
 
@@ -139,7 +139,7 @@ async def compare(
             responses=_RUN_RESPONSE)  # fmt: skip
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(_found, state.runs, run)
+    found = await state.admission.work.run(_found, state.runs, run)
     return cached_response(request, json_bytes(found.document()), JSON_TYPE, REVALIDATE)
 
 
@@ -148,7 +148,7 @@ async def delete(request: Request, run: RunId, authorization: Authorization = No
     """With the token of the server. Runs of the folder `--runs` cannot be deleted."""
     state = state_of(request)
     check_token(state, authorization)
-    if state.store is None or not await state.work_pool.run(state.store.remove, run):
+    if state.store is None or not await state.admission.work.run(state.store.remove, run):
         raise not_found(f"the store has no run named {run[:100]!r}")
     state.runs.refresh()
     log("deleted", run=run)
@@ -167,7 +167,7 @@ async def _report(request: Request, names: list[str]) -> Response:
     def page() -> Page:
         return stored_report(*(_found(state.runs, name) for name in names))
 
-    return (await state.work_pool.run(page)).response(REVALIDATE)
+    return (await state.admission.work.run(page)).response(REVALIDATE)
 
 
 @router.get("/v1/runs/{run}/{table}.csv", summary="A table of the report of a run", response_class=Response,
@@ -188,7 +188,7 @@ async def _table(request: Request, run: str, table: str, kind: str) -> bytes:
     def content() -> bytes:
         return table_of(_found(state.runs, run), _checked_table(table), kind)
 
-    return await state.work_pool.run(content)
+    return await state.admission.work.run(content)
 
 
 def _checked_table(table: str) -> str:

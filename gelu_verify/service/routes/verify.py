@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
-from ...errors import UsageError
-from ...inputs.plans import Plan, make_plan
-from ..bodies import RAW_TYPE, SlicedResponse, media_type_of
+from ...formats import get_format
+from ..admission import PLAN_S
+from ..bodies import RAW_TYPE, media_type_of
 from ..caching import NO_STORE, REVALIDATE, matches
 from ..encoding import JSON_TYPE, json_bytes
+from ..file_cache import KeptFile
 from ..jobs import UploadJob
 from ..params import (
     DtypeQuery,
@@ -32,7 +33,7 @@ from ..reports import render_job
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
 from ..tokens import check_token
-from ..upload_jobs import Upload, inputs, job_record, run_job
+from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
 _RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
@@ -78,34 +79,26 @@ async def plan_inputs(
 ) -> Response:
     """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` identifies them."""
     state = state_of(request)
-    checked_plan(plan, function, dtype)
-    x, digest = await state.work_pool.run(_inputs, state.limits, plan, function, dtype, seed)
-    headers = {"ETag": f'"{digest[:32]}"', "Cache-Control": REVALIDATE, "X-Inputs-Sha256": digest,
-               "X-Inputs-Count": str(len(x))}  # fmt: skip
+    found = await _inputs(state, plan, function, dtype, seed)
+    headers = {"ETag": f'"{found.sha256[:32]}"', "Cache-Control": REVALIDATE, "X-Inputs-Sha256": found.sha256,
+               "X-Inputs-Count": str(found.size // get_format(dtype).uint.itemsize)}  # fmt: skip
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     name = f"{plan}-{file_name(function)}-{dtype}-{seed}.bin"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW_TYPE}
-    return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition}, state.limits)
+    return FileResponse(found.path, headers=headers, media_type=RAW_TYPE, filename=name)
 
 
-def _inputs(limits: ServiceLimits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
-    _plan(limits, plan, function, dtype, seed)
-    return inputs(plan, function, dtype, seed)
+async def _inputs(state: AppState, plan: str, function: str, dtype: str, seed: int) -> KeptFile:
+    """The file of the inputs of a plan."""
+    checked_plan(plan, function, dtype)
 
-
-def _plan(limits: ServiceLimits, name: str, function: str, dtype: str, seed: int) -> Plan:
-    """The plan, which takes up to 0.2 s; Problem 404 if the dtype has none of that name, or it is too large."""
-    try:
-        plan = make_plan(name, function, dtype, seed)
-    except UsageError as error:
-        raise not_found(str(error)) from None
-    if plan.size > limits.plan_inputs:
-        raise not_found(
-            f"plan {name} in {dtype} has {plan.size} inputs (accepted over HTTP: up to {limits.plan_inputs}): "
-            "install gelu-verify to verify it"
+    async def make() -> bytes:
+        _, content = await state.admission.compute(
+            PLAN_S, "inputs", state.limits.plan_inputs, plan, function, dtype, seed
         )
-    return plan
+        return content
+
+    return await state.files.file(("inputs", plan, function, dtype, seed), make)
 
 
 @router.post(
@@ -135,14 +128,14 @@ async def verify(
     kind = media_type_of(request)
     if kind != RAW_TYPE:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
-    made = await state.work_pool.run(_plan, limits, plan, function, dtype, seed)
-    _, digest = await state.work_pool.run(inputs, plan, function, dtype, seed)
-    if inputs_sha256 not in ("", digest):
-        raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {digest}: fetch them again")
-    body = await state.spool.body(request, limits.body_bytes, expected=made.size * fmt.uint.itemsize)
-    job = await asyncio.to_thread(state.jobs.new, made.size)
+    made = await _inputs(state, plan, function, dtype, seed)
+    if inputs_sha256 not in ("", made.sha256):
+        raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
+    body = await state.spool.body(request, limits.body_bytes, expected=made.size)
+    job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
+    upload, pool = Upload(plan, function, dtype, seed, name, body, store, _facts()), state.admission.verification
     try:
-        job.future = state.verify_pool.submit(run_job, state.jobs, job, Upload(made, name, body, store, _facts()))
+        job.future = pool.submit(run_job, pool, state.jobs, job, upload)
     except Problem:
         body.close()
         await asyncio.to_thread(state.jobs.drop, job)
@@ -224,7 +217,7 @@ async def job_report(request: Request, job: JobId) -> Response:
     found = await _found(state, job)
     if found.state != "done":
         raise Problem(409, "not-done", f"the job is {found.state}: poll /v1/jobs/{job} until it is done")
-    page = await state.work_pool.run(render_job, found)
+    page = await state.admission.work.run(render_job, found)
     return page.response(NO_STORE)
 
 

@@ -71,12 +71,12 @@ async def one_library(request: Request, library: Library) -> Response:
 
 async def _of_all(request: Request, name: str, media_type: str) -> Response:
     state = state_of(request)
-    return _response(request, await state.work_pool.run(state.versions.of_all, name), media_type)
+    return _response(request, await state.admission.work.run(state.versions.of_all, name), media_type)
 
 
 async def _of_one(request: Request, library: str, kind: str, media_type: str) -> Response:
     state = state_of(request)
-    content = await state.work_pool.run(state.versions.of_library, library, kind)
+    content = await state.admission.work.run(state.versions.of_library, library, kind)
     if content is None:
         known = ", ".join(state.versions.libraries) or "none"
         raise not_found(f"no releases of {library[:100]!r} were measured (measured: {known})")
