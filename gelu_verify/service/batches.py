@@ -108,15 +108,14 @@ class StreamedResults(SlicedResponse):
         super().__init__(batch.body, headers, limits)
         self._batch, self._computing = batch, computing
 
-    async def has(self, end: int, scope: Scope) -> bool:
-        width = self._content.size // max(1, self._batch.total)
+    async def end_of_ready(self, sent: int, scope: Scope) -> int:
         if has_left(scope):
-            return False
-        if await self._batch.has(-(-end // max(1, width)), self._computing):
-            return True
-        error = None if self._computing.cancelled() else self._computing.exception()
-        scope[CAUSE] = f"{self._batch.done} of {self._batch.total} results: {error}"
-        return False
+            return 0
+        width = self._content.size // self._batch.total
+        if not await self._batch.has(sent // width + 1, self._computing):
+            error = None if self._computing.cancelled() else self._computing.exception()
+            scope[CAUSE] = f"{self._batch.done} of {self._batch.total} results: {error}"
+        return self._batch.done * width
 
     async def end(self) -> None:
         self._computing.cancel()

@@ -36,7 +36,8 @@ class Body:
 
     def __init__(self, budget: ByteBudget, folder: str | None) -> None:
         self._budget, self._client, self.size = budget, CLIENT.get(), 0
-        self._file = cast(IO[bytes], tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder, prefix="gelu-verify-"))
+        file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder, prefix="gelu-verify-")  # noqa: SIM115 - see `close`
+        self._file = cast(IO[bytes], file)
 
     async def add(self, data: bytes | bytearray) -> None:
         """Append to it; Problem 429 if the client may not hold so many bytes, 507 if the disk is full."""
@@ -140,8 +141,8 @@ class Spool:
 
 def _too_slow(limits: ServiceLimits, size: int) -> Problem:
     detail = (
-        f"{size} bytes of the body arrived (accepted: all within {limits.body_s:g} s, {limits.body_bytes_per_s} a second "
-        f"after the first {limits.body_idle_s:g} s, and no pause of {limits.body_idle_s:g} s)"
+        f"{size} bytes of the body arrived (accepted: all within {limits.body_s:g} s, {limits.body_bytes_per_s} a "
+        f"second after the first {limits.body_idle_s:g} s, and no pause of {limits.body_idle_s:g} s)"
     )
     return Problem(408, "too-slow", detail)
 
@@ -179,18 +180,21 @@ class SlicedResponse(Response):
                 await send({"type": "http.response.body", "body": b""})
                 return
             async with asyncio.timeout(self._seconds):
-                for start in range(0, max(size, 1), SLICE):
-                    if not await self.has(min(start + SLICE, size), scope):
+                sent = 0
+                while sent < size:
+                    end = min(sent + SLICE, await self.end_of_ready(sent, scope))
+                    if end <= sent:
                         return
-                    part, more = self._content.read(start, SLICE), start + SLICE < size
-                    await send({"type": "http.response.body", "body": part, "more_body": more})
+                    part, sent = self._content.read(sent, end - sent), end
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
         finally:
             await self.end()
             self._content.close()
 
-    async def has(self, end: int, scope: Scope) -> bool:
-        """Wait until the first `end` bytes can be sent; False if they never will."""
-        return True
+    async def end_of_ready(self, sent: int, scope: Scope) -> int:
+        """Wait until more than `sent` bytes can be sent; so many, or fewer if no more ever will."""
+        return self._content.size
 
     async def end(self) -> None:
         """Nothing more of it will be sent."""

@@ -30,8 +30,8 @@ _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionE
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
     """Bits of the inputs in a file.
 
-    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have unsigned integers as wide as the
-    dtype (Parquet: in a column `x_bits`), or floats of it.
+    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have
+    unsigned integers as wide as the dtype (Parquet: in a column `x_bits`), or floats of it.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class ServiceMiddleware:
 
 
 def _rate_limit(quotas: dict[str, tuple[int, int]]) -> Headers:
-    """RateLimit and its policy (draft-ietf-httpapi-ratelimit-headers): places of the client in queues, and those left."""
+    """Places of the client in queues, and those left (draft-ietf-httpapi-ratelimit-headers)."""
     if not quotas:
         return []
     policy = ", ".join(f'"{name}";q={most};qu="concurrent-requests"' for name, (most, _) in quotas.items())

@@ -4,7 +4,8 @@
 
 A request is a line of JSON, `[task, arguments, bytes]`, and so many bytes. A response is a line `[kind, value, bytes]`
 and so many bytes. Its kind is `done`, at the start and after a task; `problem`, with a status, a kind and a detail; or
-`failed`, with a traceback. Before it comes any number of `progress`, with the number of inputs that are done. The process ends when its stdin does.
+`failed`, with a traceback. Before it comes any number of `progress`, with the number of inputs that are done. The
+process ends when its stdin does.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import browsing
+import numpy as np
 import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")

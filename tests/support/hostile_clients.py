@@ -413,9 +413,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("attacks", nargs="*", default=[*ATTACKS, *PROXIES],
                         help=f"some of {', '.join([*ATTACKS, *PROXIES])}: a proxy gets slow bodies")  # fmt: skip
-    print(
-        f"| attack | MiB before | MiB at most | {' | '.join(HONEST)} | refused | |\n|---|---|---|{'---|' * len(HONEST)}---|---|"
-    )
+    columns = ["attack", "MiB before", "MiB at most", *HONEST, "refused", ""]
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for name in parser.parse_args().attacks:
         seen, said = attacked(name, name if name in PROXIES else None)
         cells = []
