@@ -115,7 +115,8 @@ def page() -> str:
 
 Reference values a second on one core: of the slowest binade that was tried, and of inputs with random bits; and
 milliseconds of a look-up of 1,000 digits. `[...]`: with parameters. {found["cpu"]}, measured {found["measured"]} by
-`python tools/measure_rates.py`. The service estimates from data/rates.json what a request costs ([http.md](http.md#what-one-client-gets)).
+`python tools/measure_rates.py`. The service estimates from data/rates.json what a
+request costs ([http.md](http.md#what-one-client-gets)).
 
 | function | {" | ".join(dtypes)} | ms |
 |---|---|---|---|---|---|

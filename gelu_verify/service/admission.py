@@ -34,6 +34,8 @@ PART_S = 0.05
 TEXT_S = 2e-6  # to read or to write a number as text
 PLAN_S = 0.2
 PARQUET_S = 0.1
+REPORT_S = 0.1
+VERSIONS_S = 2.0
 _FEW_DIGITS, _MANY_DIGITS = 40, 1000  # between which the time of a look-up is interpolated
 
 
@@ -74,9 +76,9 @@ class Admission:
         with self.batch.place():
             return await work(self.batch, self._limits.batch_s)
 
-    async def compute(self, seconds: float, task: str, *arguments: Any) -> Answer:
+    async def compute(self, seconds: float, task: str, *arguments: Any, content: bytes = b"") -> Answer:
         """One task (`worker_process`) in the class of its cost."""
-        return await self.in_class(seconds, lambda pool, _: pool.compute(task, *arguments))
+        return await self.in_class(seconds, lambda pool, _: pool.compute(task, *arguments, content=content))
 
     async def look_up(self, function: str, dtype: str, x_bits: int, digits: int, text: str, others: Sequence[str],
                       rounding: str) -> bytes:  # fmt: skip
@@ -123,6 +125,11 @@ def look_up_s(function: str, digits: int) -> float:
     few, many = _rates_of(function)["look_up_ms"]
     share = max(0, digits - _FEW_DIGITS) / (_MANY_DIGITS - _FEW_DIGITS)
     return 1e-3 * float(few + share * (many - few))
+
+
+def report_s(results: int) -> float:
+    """Seconds of a report of so many results."""
+    return REPORT_S * (1 + results)
 
 
 def table_s(function: str, dtype: str, rows: int) -> float:

@@ -1,25 +1,31 @@
-"""Files that were made for responses: tables and inputs, kept on disk while there is room."""
+"""Files that were made for responses: tables, inputs and reports, kept on disk while there is room."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 
 from ..atomic_files import replace_file
+from .caching import matches
 
 
 @dataclass(frozen=True)
 class KeptFile:
-    """One of them, with the sha256 of its content."""
+    """One of them, with the sha256 of its content, and of a page its Content-Security-Policy."""
 
     path: Path
     size: int
     sha256: str
+    note: str | None
 
 
 class FileCache:
@@ -31,11 +37,11 @@ class FileCache:
         self._lock = Lock()
         self._files: dict[Hashable, KeptFile] = {}
 
-    async def file(self, key: Hashable, make: Callable[[], Awaitable[bytes]]) -> KeptFile:
-        """The file of a key, with what `make` returns if there is none."""
+    async def file(self, key: Hashable, make: Callable[[], Awaitable[tuple[Any, bytes]]]) -> KeptFile:
+        """The file of a key, with the note and the content that `make` returns if there is none."""
         found = self._files.pop(key, None)
         if found is None:
-            found = await asyncio.to_thread(self._written, await make())
+            found = await asyncio.to_thread(self._written, *await make())
             self._bytes += found.size
             other = self._files.pop(key, None)  # made at the same time
             if other is not None:
@@ -50,15 +56,31 @@ class FileCache:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def _written(self, content: bytes) -> KeptFile:
+    def _written(self, note: Any, content: bytes) -> KeptFile:
         with self._lock:
             self._made += 1
             if self._folder is None:
                 self._folder = TemporaryDirectory(prefix="gelu-verify-files-", dir=self._parent)
             path = Path(self._folder.name) / f"file-{self._made}"
         replace_file(path, content)
-        return KeptFile(path, len(content), sha256(content).hexdigest())
+        return KeptFile(path, len(content), sha256(content).hexdigest(), note)
 
     def _remove(self, file: KeptFile) -> None:
         self._bytes -= file.size
         file.path.unlink(missing_ok=True)
+
+
+def file_response(
+    request: Request, found: KeptFile, media_type: str, control: str, *, filename: str = "", shown: bool = True,
+    headers: Mapping[str, str] | None = None,
+) -> Response:  # fmt: skip
+    """A kept file, so that parts of it can be asked for, or 304 if the client has it; a page has its policy as note."""
+    headers = {"ETag": f'"{found.sha256[:32]}"', "Cache-Control": control, **(headers or {})}
+    if found.note:
+        headers["Content-Security-Policy"] = found.note
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    kind = "inline" if shown else "attachment"
+    return FileResponse(
+        found.path, headers=headers, media_type=media_type, filename=filename or None, content_disposition_type=kind
+    )

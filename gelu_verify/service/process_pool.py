@@ -1,33 +1,34 @@
 """Pools of processes, so that what they compute does not hold the server's interpreter lock.
 
-Each thread of a pool has one process (`worker_process`). A call that takes too long ends its process, and so does one
-that is cancelled while it runs; a process that has too much memory is ended after its call. The next call of that
-thread starts another.
+Each thread of a pool has one process, which `worker_process.serve` runs. A call that takes too long ends its process,
+and so does one that is cancelled while it runs; a process that has too much memory is ended after its call. The next
+call of that thread starts another: a fork of one that has imported all there is to import, whose memory they share.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread, local
+from time import monotonic
 from typing import Any
 
-from ..work.process import ChildProcess
+from . import worker_process
 from .problems import Problem, shutting_down
 from .worker_pool import WorkerPool
 
 Answer = tuple[Any, bytes]
 Progress = Callable[[int], None]
-_MODULE = "gelu_verify.service.worker_process"
-_START_S = 60.0
-_LOST: tuple[str, Any, bytes] = "lost", "the process ended", b""
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["gelu_verify.service.worker_imports"])
+_STARTING = Lock()
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_LOST: tuple[str, Any, bytes] = "lost", "the process ended", b""
 
 
 class TookTooLong(Problem):
@@ -41,49 +42,50 @@ class ProcessFailed(Exception):
     """A process ended in the middle of a task, or did what nobody expected."""
 
 
-class _Process(ChildProcess):
+class _Process:
     """One process; `end` may be called from any thread."""
 
     def __init__(self, niceness: int) -> None:
-        command = (sys.executable, "-P", "-m", _MODULE, str(niceness))
-        super().__init__(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.widen_pipes()
+        with _STARTING:
+            self._pipe, theirs = _FORKS.Pipe()
+            self._process = _FORKS.Process(target=worker_process.serve, args=(theirs, niceness), daemon=True)
+            self._process.start()
+            theirs.close()
+        self._pipe.recv_bytes()  # it has started
+        self._at_first = self._resident()
 
-    def ask(self, request: bytes, seconds: float, progress: Progress) -> tuple[str, Any, bytes] | None:
+    def ask(self, request: bytes, content: bytes, seconds: float, progress: Progress) -> tuple[str, Any, bytes] | None:
         """The last response to a request: kind, value, bytes; `lost` if the process ended, None if it came too late."""
-        left, came, found = memoryview(request), bytearray(), _LOST
-
-        def write(file: int) -> bool:
-            nonlocal left
-            left = left[os.write(file, left) :]
-            return bool(left)
-
-        def read(file: int) -> bool:
-            nonlocal found
-            data = os.read(file, 1 << 20)
-            came.extend(data)
-            while (end := came.find(b"\n")) >= 0:
-                kind, value, size = json.loads(came[:end])
-                if len(came) < end + 1 + size:
-                    break
-                content = bytes(came[end + 1 : end + 1 + size])
-                del came[: end + 1 + size]
+        try:
+            self._pipe.send_bytes(request)
+            self._pipe.send_bytes(content)
+            end = monotonic() + seconds
+            while self._pipe.poll(max(0.0, end - monotonic())):
+                kind, value = json.loads(self._pipe.recv_bytes())
                 if kind != "progress":
-                    found = kind, value, content
-                    return False
+                    return kind, value, self._pipe.recv_bytes()
                 progress(value)
-            return bool(data)
-
-        with suppress(ValueError):  # it was ended
-            if not self.talk(write, read, seconds):
-                return None
-        return found
+        except (OSError, EOFError):
+            return _LOST
+        return None
 
     @property
-    def memory(self) -> int:
-        """Resident bytes; 0 where the system does not say."""
+    def alive(self) -> bool:
+        return self._process.is_alive()
+
+    @property
+    def growth(self) -> int:
+        """Resident bytes beyond those that it had at first; 0 where the system does not say."""
+        return self._resident() - self._at_first
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self._process.kill()
+        self._process.join()
+
+    def _resident(self) -> int:
         with suppress(OSError):
-            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE
+            return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * _PAGE
         return 0
 
 
@@ -95,23 +97,23 @@ class _Exchange:
         self._process: _Process | None = None
         self._stopped = False
 
-    def run(self, process: _Process, request: bytes, seconds: float, progress: Progress) -> Answer:
+    def run(self, process: _Process, request: bytes, content: bytes, seconds: float, progress: Progress) -> Answer:
         """The value and the bytes of the response; Problem if it is one."""
         with self._lock:
             self._process = process
-        found = _LOST if self._stopped else process.ask(request, seconds, progress)
+        found = _LOST if self._stopped else process.ask(request, content, seconds, progress)
         if found is None:
             self.stop()
             raise TookTooLong(seconds)
         with self._lock:
             self._process = None
-        kind, value, content = found
+        kind, value, answer = found
         if kind == "problem":
             status, name, detail = value
             raise Problem(status, name, detail)
         if kind != "done":
             raise ProcessFailed(value)
-        return value, content
+        return value, answer
 
     def stop(self) -> None:
         """End the process that computes it, if one does."""
@@ -128,7 +130,7 @@ class ProcessPool(WorkerPool):
     ----------
     niceness : of the processes, beyond that of the server
     seconds : that a call may take
-    most_bytes : resident memory beyond which a process is replaced
+    most_bytes : that the resident memory of a process may grow; then it is replaced
     """
 
     def __init__(
@@ -159,12 +161,11 @@ class ProcessPool(WorkerPool):
         stopping: _Exchange | None = None,
     ) -> Answer:  # fmt: skip
         """The same in a thread of this pool, while it waits."""
-        request = json.dumps([task, arguments, len(content)]).encode() + b"\n" + content
-        process = self._process()
+        request, process = json.dumps([task, arguments]).encode(), self._process()
         try:
-            return (stopping or _Exchange()).run(process, request, self._seconds, progress)
+            return (stopping or _Exchange()).run(process, request, content, self._seconds, progress)
         finally:
-            if process.memory > self._most_bytes:
+            if process.growth > self._most_bytes:
                 process.end()
 
     def close(self) -> None:
@@ -184,5 +185,4 @@ class ProcessPool(WorkerPool):
             if self._closed:
                 process.end()
                 raise shutting_down()
-            process.ask(b"", _START_S, lambda done: None)  # what it loads at the start is no request's time
         return process

@@ -13,8 +13,8 @@ from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
 from .page_bundle import assets, documented
-from .reports import render_runs
-from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
+from .reports import render_runs, table_of
+from .routes.runs import TABLES, csv_of, flat_cell, flat_summary
 from .routes.tables import entry_of
 from .run_repository import RunRepository, summary
 from .tables import HASH_DIGITS, WRITERS, catalogue, file
@@ -116,7 +116,7 @@ def _runs(repository: RunRepository) -> Files:
         base = f"v1/runs/{name}"
         yield f"{base}/manifest.json", json_bytes(run.document())
         yield f"{base}/summary-of-run.json", json_bytes(summary(name, run))
-        yield f"{base}/report.html", render_runs([run]).content
+        yield f"{base}/report.html", render_runs([run])[1]
         for table in TABLES:
             yield f"{base}/{table}.csv", table_of(run, table, "csv")
             yield f"{base}/{table}.json", table_of(run, table, "json")

@@ -18,7 +18,6 @@ from .run_repository import RunRepository
 from .settings import Settings
 from .store import Store
 from .telemetry import Metrics
-from .version_repository import VersionRepository
 
 
 class AppState:
@@ -34,7 +33,6 @@ class AppState:
             None if settings.store is None else Store(settings.store, settings.store_bytes, settings.retain_days)
         )
         self.runs = RunRepository(self.store, settings.runs)
-        self.versions = VersionRepository(settings.versions)
         self.jobs = JobRegistry(self.limits, settings.jobs_folder)
         self.look_ups = LookUpCache(self.limits.look_up_cache_bytes)
         self.files = FileCache(settings.spool, self.limits.file_cache_bytes)

@@ -19,7 +19,6 @@ from ..records.serialize import record_from_json, to_json
 from ..report.verdicts import headline
 from ..runs.bucket_files import parquet_of
 from ..targets.base import Target
-from ..truth.values import forget_values
 from ..work.observer import Observer
 from .bodies import Body
 from .jobs import JobRegistry, UnstoredRun, UploadJob
@@ -116,7 +115,6 @@ def judged(
     result = measure_one(request, _Counting(tell))
     table = b"" if result.table is None else packed(Part(0, 0, result.table))
     file = b"" if result.table is None else parquet_of(result.table, result.record)
-    forget_values()
     return [to_json(result.record), len(table)], table + file
 
 

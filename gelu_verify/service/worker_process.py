@@ -1,21 +1,19 @@
-"""A process that computes for the server: requests on stdin, responses on stdout.
+"""What a process of `process_pool` does: it computes for the server.
 
-    python -m gelu_verify.service.worker_process NICENESS
-
-A request is a line of JSON, `[task, arguments, bytes]`, and so many bytes. A response is a line `[kind, value, bytes]`
-and so many bytes. Its kind is `done`, at the start and after a task; `problem`, with a status, a kind and a detail; or
-`failed`, with a traceback. Before it comes any number of `progress`, with the number of inputs that are done. The
-process ends when its stdin does.
+A request is two messages: JSON, `[task, arguments]`, and bytes. A response is JSON, `[kind, value]`, and bytes. Its
+kind is `done`; `problem`, with a status, a kind and a detail; or `failed`, with a traceback. Before it comes any number
+of `progress`, with the number of inputs that are done, and no bytes. At the start the process sends one empty message.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -23,13 +21,17 @@ import numpy as np
 
 from ..errors import GeluVerifyError
 from ..formats import Mode, get_format
-from ..truth.values import reference_bits
+from ..records.serialize import record_from_json
+from ..runs.store import read_run
+from ..truth.values import forget_values, reference_bits
 from .encoding import look_up
-from .problems import Problem, problem_of
+from .problems import Problem, not_found, problem_of
+from .reports import policy, render_runs, table_of
 
 Answer = tuple[Any, bytes]
 TASKS: dict[str, Callable[..., Answer]] = {}
 """What a process does, by name: a function of the bytes of a request and its arguments."""
+_tell: list[Callable[[int], None]] = []  # in a process: tells the server how many inputs are done
 
 
 def _task(work: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -89,37 +91,72 @@ def _inputs(_: bytes, most: int, plan: str, function: str, dtype: str, seed: int
 
 
 @_task
+def _report(_: bytes, paths: list[str]) -> Answer:
+    """The Content-Security-Policy of a report of stored runs, and the report."""
+    return render_runs([read_run(path) for path in paths])
+
+
+@_task
+def _job_report(buckets: bytes, manifest: dict[str, Any], record: Any) -> Answer:
+    """The same of an upload that is not stored."""
+    from .jobs import UnstoredRun
+
+    return render_runs([UnstoredRun(manifest, record_from_json(record), (lambda: buckets) if buckets else None)])
+
+
+@_task
+def _run_table(_: bytes, path: str, table: str, kind: str) -> Answer:
+    """A table of the report of a stored run."""
+    return None, table_of(read_run(path), table, kind)
+
+
+@_task
+def _version_file(_: bytes, folder: str | None, library: str, kind: str) -> Answer:
+    """The `html`, `json` or `csv` of a library; for no library `libraries.json`, `libraries.html`, `changes.atom`."""
+    from ..report.versions_files import index_files, library_files
+    from ..versions.store import default_root, libraries_in, read_history
+    from ..versions.timeline import timeline
+
+    root = Path(folder or default_root())
+    known = libraries_in(root)
+    if not library:
+        content = index_files([timeline(read_history(root, each)) for each in known])[kind]
+    elif library in known:
+        history = read_history(root, library)
+        content = library_files(history, timeline(history))[f"{library}.{kind}"]
+    else:
+        raise not_found(f"no releases of {library!r} were measured (measured: {', '.join(known) or 'none'})")
+    return (policy(content.decode()) if kind.endswith("html") else None), content
+
+
+@_task
 def _verify(content: bytes, plan: str, function: str, dtype: str, seed: int, name: str) -> Answer:
     """The record of a run that judges these outputs, and its table (`measure.parts`)."""
     from .upload_jobs import judged
 
-    return judged(content, plan, function, dtype, seed, name, lambda done: _send("progress", done))
+    return judged(content, plan, function, dtype, seed, name, _tell[-1])
 
 
-def _send(kind: str, value: Any, content: bytes = b"") -> None:
-    sys.stdout.buffer.write(json.dumps([kind, value, len(content)]).encode() + b"\n")
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
-
-
-def main() -> None:
-    """Answer until stdin ends."""
+def serve(pipe: Connection, niceness: int) -> None:
+    """Answer until the server has closed its end."""
     with suppress(OSError):
-        os.nice(int(sys.argv[1]))
-    _send("done", None)  # it has started
-    for line in sys.stdin.buffer:
-        task, arguments, size = json.loads(line)
-        content = sys.stdin.buffer.read(size)
-        try:
-            answer = TASKS[task](content, *arguments)
-        except (GeluVerifyError, Problem) as error:
-            problem = problem_of(error)
-            _send("problem", [problem.status, problem.kind, problem.detail])
-        except Exception:  # noqa: BLE001 - the server logs it
-            _send("failed", traceback.format_exc(limit=-5))
-        else:
-            _send("done", *answer)
+        os.nice(niceness)
+    _tell.append(lambda done: pipe.send_bytes(json.dumps(["progress", done]).encode()))
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        pipe.send_bytes(b"")
+        while True:
+            task, arguments = json.loads(pipe.recv_bytes())
+            kind, value, answer = _answer(task, arguments, pipe.recv_bytes())
+            pipe.send_bytes(json.dumps([kind, value]).encode())
+            pipe.send_bytes(answer)
+            forget_values()
 
 
-if __name__ == "__main__":
-    main()
+def _answer(task: str, arguments: list[Any], content: bytes) -> tuple[str, Any, bytes]:
+    try:
+        return "done", *TASKS[task](content, *arguments)
+    except (GeluVerifyError, Problem) as error:
+        problem = problem_of(error)
+        return "problem", [problem.status, problem.kind, problem.detail], b""
+    except Exception:  # noqa: BLE001 - the server logs it
+        return "failed", traceback.format_exc(limit=-5), b""

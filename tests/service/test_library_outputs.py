@@ -246,7 +246,7 @@ def descendants(pid):
                 fields = stat.read_text().rsplit(")", 1)[1].split()
                 if fields[0] != "Z" and int(fields[1]) in found:
                     found.add(int(stat.parent.name))
-    return {each for each in found - {pid} if b"worker_process" not in command_line(each)}
+    return {each for each in found - {pid} if b"multiprocessing" not in command_line(each)}
 
 
 def command_line(pid):

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ...runs.store import Run
+from ..admission import report_s
 from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
-from ..page_bundle import Page
+from ..file_cache import file_response
 from ..params import DECIMAL_DIGITS, whole_number
 from ..problems import not_found
-from ..reports import stored_report
 from ..run_repository import RunRepository
 from ..state import state_of
 from ..telemetry import log
@@ -163,11 +163,12 @@ async def report(request: Request, run: RunId) -> Response:
 
 async def _report(request: Request, names: list[str]) -> Response:
     state = state_of(request)
-
-    def page() -> Page:
-        return stored_report(*(_found(state.runs, name) for name in names))
-
-    return (await state.admission.work.run(page)).response(REVALIDATE)
+    runs = [await state.admission.work.run(_found, state.runs, name) for name in names]
+    key = ("report", *((run.path, run.manifest.get("content_sha256")) for run in runs))
+    seconds = sum(report_s(len(run.results)) for run in runs)
+    paths = [str(run.path) for run in runs]
+    found = await state.files.file(key, lambda: state.admission.compute(seconds, "report", paths))
+    return file_response(request, found, "text/html", REVALIDATE)
 
 
 @router.get("/v1/runs/{run}/{table}.csv", summary="A table of the report of a run", response_class=Response,
@@ -184,11 +185,10 @@ async def table_json(request: Request, run: RunId, table: Table) -> Response:
 
 async def _table(request: Request, run: str, table: str, kind: str) -> bytes:
     state = state_of(request)
-
-    def content() -> bytes:
-        return table_of(_found(state.runs, run), _checked_table(table), kind)
-
-    return await state.admission.work.run(content)
+    found, table = await state.admission.work.run(_found, state.runs, run), _checked_table(table)
+    seconds = report_s(len(found.results))
+    _, content = await state.admission.compute(seconds, "run_table", str(found.path), table, kind)
+    return content
 
 
 def _checked_table(table: str) -> str:
@@ -203,15 +203,6 @@ def _found(repository: RunRepository, name: str) -> Run:
         wrong = repository.damage(name)
         raise not_found(f"the run {name} is damaged: {wrong}" if wrong else f"no run named {name[:100]!r}")
     return run
-
-
-def table_of(run: Run, table: str, kind: str) -> bytes:
-    """A table of the report as CSV or JSON."""
-    from ...report.frames import FRAMES
-    from ...report.rows import csv_text, json_text
-
-    text = {"csv": csv_text, "json": json_text}[kind]
-    return text(table, FRAMES[table]([run])).encode(errors="backslashreplace")
 
 
 def flat_summary(row: Row) -> Row:

@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from ...formats import FORMATS
 from ...functions.parameters import split_name
 from ..admission import table_s
-from ..caching import IMMUTABLE, REVALIDATE, cached_response, matches
+from ..caching import IMMUTABLE, REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
-from ..file_cache import KeptFile
+from ..file_cache import KeptFile, file_response
 from ..params import DtypeName, ParameterizedPath, checked, file_name
 from ..problems import not_found
 from ..state import AppState, state_of
@@ -133,18 +133,11 @@ async def _file(state: AppState, function: str, dtype: str, kind: str) -> KeptFi
     if kind not in WRITERS:
         raise not_found(f"no format {kind!r} (accepted: {', '.join(WRITERS)})")
 
-    async def make() -> bytes:
-        seconds = table_s(function, dtype, rows_of(dtype))
-        return (await state.admission.compute(seconds, "table", function, dtype, kind))[1]
-
-    return await state.files.file(("table", function, dtype, kind), make)
+    seconds = table_s(function, dtype, rows_of(dtype))
+    what = (function, dtype, kind)
+    return await state.files.file(("table", *what), lambda: state.admission.compute(seconds, "table", *what))
 
 
 def _response(request: Request, found: KeptFile, name: str, control: str) -> Response:
-    """A table from a file, so that parts of it can be asked for; 304 if the client has it."""
-    headers = {"ETag": f'"{found.sha256[:HASH_DIGITS]}"', "Cache-Control": control}
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers=headers)
     media_type = MEDIA_TYPES[name.rpartition(".")[2]]
-    return FileResponse(found.path, headers=headers, media_type=media_type, filename=name,
-                        content_disposition_type="inline")  # fmt: skip
+    return file_response(request, found, media_type, control, filename=name)

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import BaseModel
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from ...formats import get_format
-from ..admission import PLAN_S
+from ...records.serialize import to_json
+from ..admission import PLAN_S, report_s
 from ..bodies import RAW_TYPE, media_type_of
-from ..caching import NO_STORE, REVALIDATE, matches
+from ..caching import NO_STORE, REVALIDATE
 from ..encoding import JSON_TYPE, json_bytes
-from ..file_cache import KeptFile
+from ..file_cache import KeptFile, file_response
 from ..jobs import UploadJob
 from ..params import (
     DtypeQuery,
@@ -29,7 +30,7 @@ from ..params import (
     file_name,
 )
 from ..problems import Problem, not_found
-from ..reports import render_job
+from ..process_pool import Answer
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
 from ..tokens import check_token
@@ -80,25 +81,20 @@ async def plan_inputs(
     """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` identifies them."""
     state = state_of(request)
     found = await _inputs(state, plan, function, dtype, seed)
-    headers = {"ETag": f'"{found.sha256[:32]}"', "Cache-Control": REVALIDATE, "X-Inputs-Sha256": found.sha256,
-               "X-Inputs-Count": str(found.size // get_format(dtype).uint.itemsize)}  # fmt: skip
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers=headers)
+    count = found.size // get_format(dtype).uint.itemsize
     name = f"{plan}-{file_name(function)}-{dtype}-{seed}.bin"
-    return FileResponse(found.path, headers=headers, media_type=RAW_TYPE, filename=name)
+    return file_response(
+        request, found, RAW_TYPE, REVALIDATE, filename=name, shown=False,
+        headers={"X-Inputs-Sha256": found.sha256, "X-Inputs-Count": str(count)},
+    )  # fmt: skip
 
 
 async def _inputs(state: AppState, plan: str, function: str, dtype: str, seed: int) -> KeptFile:
     """The file of the inputs of a plan."""
     checked_plan(plan, function, dtype)
 
-    async def make() -> bytes:
-        _, content = await state.admission.compute(
-            PLAN_S, "inputs", state.limits.plan_inputs, plan, function, dtype, seed
-        )
-        return content
-
-    return await state.files.file(("inputs", plan, function, dtype, seed), make)
+    what, most = (plan, function, dtype, seed), state.limits.plan_inputs
+    return await state.files.file(("inputs", *what), lambda: state.admission.compute(PLAN_S, "inputs", most, *what))
 
 
 @router.post(
@@ -217,8 +213,17 @@ async def job_report(request: Request, job: JobId) -> Response:
     found = await _found(state, job)
     if found.state != "done":
         raise Problem(409, "not-done", f"the job is {found.state}: poll /v1/jobs/{job} until it is done")
-    page = await state.admission.work.run(render_job, found)
-    return page.response(NO_STORE)
+    return file_response(
+        request, await state.files.file(("report", job), lambda: _rendered(state, found)), "text/html", NO_STORE
+    )
+
+
+async def _rendered(state: AppState, job: UploadJob) -> Answer:
+    """The policy of the report of a job, and the report."""
+    assert job.run is not None
+    buckets = b"" if job.run.buckets is None else await asyncio.to_thread(job.run.buckets)
+    what = (job.run.manifest, to_json(job.run.record))
+    return await state.admission.compute(report_s(1), "job_report", *what, content=buckets)
 
 
 async def _found(state: AppState, job_id: str) -> UploadJob:
