@@ -201,7 +201,7 @@ class Format:
         """
         if _SHORT_DECIMAL.fullmatch(text) and (magnitude := self._nearest_to_all(abs(float(text)))) is not None:
             return magnitude | (self.sign_mask if text[0] == "-" else 0)
-        word = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text.strip(" ")).lower() if text.isascii() else ""
+        word = text.strip(" ").lower() if text.isascii() else ""
         if re.fullmatch(r"0x[0-9a-f]+", word):
             return self.check_bits(int(word, 16))
         sign, body = ("-", word[1:]) if word.startswith("-") else ("", word.removeprefix("+"))

@@ -12,7 +12,7 @@ from threading import RLock
 from .. import plugins
 from ..errors import UsageError, one_of
 from .base import GROUPS, OWNER, Function
-from .parameters import base_name, canonical_name, checked_values, named, split_name
+from .parameters import base_name, canonical_name, checked_values, named, split_name, stated
 
 __all__ = ["FUNCTIONS", "OWNER", "Function", "base_name", "compared_with", "get_function", "named"]
 
@@ -87,9 +87,11 @@ class Functions(MutableMapping[str, Function]):
         if canonical not in self._with_values and function.with_values is not None:
             if len(self._with_values) >= MOST_KEPT:
                 del self._with_values[next(iter(self._with_values))]
-            made = replace(function.with_values(values), name=canonical, owner=function.owner)
             self._with_values[canonical] = replace(
-                made, parameters=function.parameters, with_values=function.with_values
+                function.with_values(values),
+                name=canonical,
+                formula=stated(function.general or function.formula, function.parameters, values),
+                **{field: getattr(function, field) for field in ("owner", "general", "parameters", "with_values")},
             )
         return self._with_values[canonical]
 

@@ -53,7 +53,7 @@ class Function:
     name: str
     """Lower-case letters, digits and "_". The derivative of f is `f_grad`."""
     formula: str
-    """For readers, one line."""
+    """For readers, one line; of a function with parameters, for their defaults."""
     terms: Callable[[Enclosure, Dyadic], Terms]
     """`terms(c, x)`: a proved enclosure of f(x) at an exact x = (m, e), which is m 2^e and not zero, as an exact
     leading term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
@@ -111,6 +111,8 @@ class Function:
     """The numbers in the formula, which the check `constants` fits."""
     parameters: tuple[Parameter, ...] = ()
     """What it depends on beside x. The other facts are those of the default values."""
+    general: str = ""
+    """The formula in the parameters."""
     with_values: Callable[[Values], Function] | None = None
     """The function with given values of all parameters, and its facts; its name is set by who asks for it."""
     arb: Callable[[Any], Any] | None = None

@@ -29,6 +29,7 @@ def _celu(values: Values) -> Function:
     return Function(
         name="celu",
         formula="x for x > 0, else alpha (exp(x/alpha) - 1), alpha = 1",
+        general="x for x > 0, else alpha (exp(x/alpha) - 1)",
         group="block",
         terms=terms,
         at_minus_infinity=str(-alpha),
@@ -54,6 +55,7 @@ def _celu_grad(values: Values) -> Function:
     return Function(
         name="celu_grad",
         formula="1 for x > 0, else exp(x/alpha), alpha = 1",
+        general="1 for x > 0, else exp(x/alpha)",
         group="block",
         gradient_of="celu",
         terms=terms,

@@ -56,6 +56,7 @@ def _elu(values: Values) -> Function:
     return Function(
         name="elu",
         formula="x for x > 0, else alpha (exp(x) - 1), alpha = 1",
+        general="x for x > 0, else alpha (exp(x) - 1)",
         group="baseline",
         terms=_logistic.elu if alpha == 1 else _terms(alpha),
         at_minus_infinity=lowest,
@@ -74,6 +75,7 @@ def _elu_grad(values: Values) -> Function:
     return Function(
         name="elu_grad",
         formula="1 for x > 0, else alpha exp(x), alpha = 1",
+        general="1 for x > 0, else alpha exp(x)",
         group="baseline",
         gradient_of="elu",
         terms=_gradient(alpha),

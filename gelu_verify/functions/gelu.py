@@ -37,6 +37,7 @@ _GELU, _GELU_GRAD = (
     Function(
         name="gelu",
         formula="x Phi(x) = x/2 erfc(-x/sqrt(2))",
+        general="x Phi((x - mu)/sigma)",
         terms=_gauss.gelu,
         at_minus_infinity="-0",
         at_plus_infinity="inf",
@@ -58,6 +59,7 @@ _GELU, _GELU_GRAD = (
     Function(
         name="gelu_grad",
         formula="Phi(x) + x phi(x)",
+        general="Phi((x - mu)/sigma) + x/sigma phi((x - mu)/sigma)",
         gradient_of="gelu",
         either_zero=True,
         terms=_gauss.gelu_grad,
@@ -112,6 +114,7 @@ def _by_mu(values: Values) -> Function:
     return Function(
         name="gelu_grad_mu",
         formula="derivative of x Phi((x - mu)/sigma) in mu: -x/sigma phi((x - mu)/sigma)",
+        general="-x/sigma phi((x - mu)/sigma)",
         group="block",
         terms=_scaled_gauss.gelu_grad_mu(mu, sigma),
         at_minus_infinity="0",
@@ -130,6 +133,7 @@ def _by_sigma(values: Values) -> Function:
     return Function(
         name="gelu_grad_sigma",
         formula="derivative of x Phi((x - mu)/sigma) in sigma: -x (x - mu)/sigma^2 phi((x - mu)/sigma)",
+        general="-x (x - mu)/sigma^2 phi((x - mu)/sigma)",
         group="block",
         terms=_scaled_gauss.gelu_grad_sigma(mu, sigma),
         at_minus_infinity="-0",

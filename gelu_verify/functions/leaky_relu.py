@@ -18,6 +18,7 @@ def _leaky(values: Values) -> Function:
     return Function(
         name="leaky_relu",
         formula="x for x > 0, else slope x, slope = 0.01",
+        general="x for x > 0, else slope x",
         group="baseline",
         terms=lambda c, x: Terms(x, None) if x[0] > 0 else exactly(c, slope * fraction(x)),
         at_minus_infinity="-inf" if slope > 0 else "inf" if slope < 0 else "0",
@@ -43,6 +44,7 @@ def _leaky_grad(values: Values) -> Function:
     return Function(
         name="leaky_relu_grad",
         formula="1 for x > 0, else slope, slope = 0.01",
+        general="1 for x > 0, else slope",
         group="baseline",
         gradient_of="leaky_relu",
         terms=terms,

@@ -34,6 +34,11 @@ class Parameter:
     high: Fraction
     meaning: str
 
+    @property
+    def unsaid(self) -> Fraction | None:
+        """The default where it is an end of what is accepted, and changes nothing."""
+        return self.default if self.default in (self.low, self.high) else None
+
     def checked(self, value: Fraction) -> Fraction:
         """`value`, or UsageError where it lies outside the range."""
         if not self.low <= value <= self.high:
@@ -164,6 +169,14 @@ def canonical_name(name: str, parameters: tuple[Parameter, ...], values: Mapping
     """The one name: parameters in their order, those with their default value left out."""
     texts = [f"{p.name}={exact_text(values[p.name])}" for p in parameters if values[p.name] != p.default]
     return f"{name}[{','.join(texts)}]" if texts else name
+
+
+def stated(formula: str, parameters: tuple[Parameter, ...], values: Mapping[str, Fraction]) -> str:
+    """A formula in parameters, and what these are: a default that is an end of what is accepted goes without saying."""
+    texts = [
+        f"{p.name} = {exact_text(values[p.name])}" for p in parameters if p.unsaid is None or values[p.name] != p.unsaid
+    ]
+    return ", ".join([formula, *texts])
 
 
 def times(text: str, factor: Fraction) -> str:

@@ -20,7 +20,8 @@ def _gradient(name: str, values: Values) -> Function:
     reach = values["lambd"]
     return Function(
         name=f"{name}_grad",
-        formula="1 for |x| > lambda, else 0, lambda = 0.5",
+        formula="1 for |x| > lambd, else 0, lambd = 0.5",
+        general="1 for |x| > lambd, else 0",
         group="baseline",
         gradient_of=name,
         terms=lambda c, x: Terms(ONE if abs(fraction(x)) > reach else ZERO, None),
@@ -47,7 +48,8 @@ def _whole(name: str, formula: str, outside: Callable[[Any, Any], Any], values: 
 
     return Function(
         name=name,
-        formula=formula,
+        formula=f"{formula}, lambd = 0.5",
+        general=formula,
         group="baseline",
         terms=terms,
         at_minus_infinity="-inf",
@@ -63,12 +65,12 @@ def _whole(name: str, formula: str, outside: Callable[[Any, Any], Any], values: 
 
 
 def _soft(values: Values) -> Function:
-    formula = "x - lambda for x > lambda, x + lambda for x < -lambda, else 0, lambda = 0.5"
+    formula = "x - lambd for x > lambd, x + lambd for x < -lambd, else 0"
     return _whole("soft_shrink", formula, lambda x, border: x - border, values)
 
 
 def _hard(values: Values) -> Function:
-    return _whole("hard_shrink", "x for |x| > lambda, else 0, lambda = 0.5", lambda x, border: x, values)
+    return _whole("hard_shrink", "x for |x| > lambd, else 0", lambda x, border: x, values)
 
 
 def _soft_grad(values: Values) -> Function:

@@ -67,6 +67,7 @@ def _by_beta(values: Values) -> Function:
     return Function(
         name="silu_grad_beta",
         formula="derivative of x sigmoid(beta x) in beta: x^2 sigmoid(beta x) sigmoid(-beta x)",
+        general="x^2 sigmoid(beta x) sigmoid(-beta x)",
         group="block",
         terms=terms,
         at_minus_infinity="0",
@@ -81,7 +82,9 @@ def _by_beta(values: Values) -> Function:
 
 
 ENTRIES = (
-    replace(_SILU, parameters=(BETA,), with_values=_silu),
-    replace(_SILU_GRAD, parameters=(BETA,), with_values=_silu_grad),
+    replace(_SILU, general="x sigmoid(beta x)", parameters=(BETA,), with_values=_silu),
+    replace(
+        _SILU_GRAD, general="w + beta x w (1 - w), w = sigmoid(beta x)", parameters=(BETA,), with_values=_silu_grad
+    ),
     replace(_by_beta({"beta": Fraction(1)}), parameters=(BETA,), with_values=_by_beta),
 )

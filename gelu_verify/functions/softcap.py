@@ -34,6 +34,7 @@ def _softcap(values: Values) -> Function:
     return Function(
         name="softcap",
         formula="cap tanh(x/cap), cap = 50",
+        general="cap tanh(x/cap)",
         group="baseline",
         terms=terms,
         at_minus_infinity=str(-cap),
@@ -64,6 +65,7 @@ def _softcap_grad(values: Values) -> Function:
     return Function(
         name="softcap_grad",
         formula="1 - tanh(x/cap)^2, cap = 50",
+        general="1 - tanh(x/cap)^2",
         group="baseline",
         gradient_of="softcap",
         terms=terms,

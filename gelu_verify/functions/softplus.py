@@ -28,6 +28,7 @@ def _softplus(values: Values) -> Function:
     return Function(
         name="softplus",
         formula="log(1 + e^(beta x))/beta, beta = 1; x for beta x > threshold",
+        general="log(1 + e^(beta x))/beta; x for beta x > threshold",
         terms=terms,
         at_minus_infinity="0",
         at_plus_infinity="inf",
@@ -55,6 +56,7 @@ def _softplus_grad(values: Values) -> Function:
         SIGMOID,
         name="softplus_grad",
         formula="1/(1 + e^(-beta x)), beta = 1; 1 for beta x > threshold",
+        general="1/(1 + e^(-beta x)); 1 for beta x > threshold",
         group="activation",
         gradient_of="softplus",
         terms=terms,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
@@ -92,10 +93,16 @@ def mode_of(rounding: str) -> Mode:
         raise Problem(422, "invalid", str(error)) from None
 
 
-async def parameters(mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "") -> dict[str, str]:
+async def parameters(**given: str) -> dict[str, str]:
     """The parameters of the function that a query gives."""
-    given = {"mu": mu, "sigma": sigma, "beta": beta, "alpha": alpha}
     return {name: text for name, text in given.items() if text}
+
+
+PARAMETERS = sorted({each.name for function in FUNCTIONS.values() for each in function.parameters})
+"""What a query may give: the parameters of all functions."""
+parameters.__signature__ = Signature(  # type: ignore[attr-defined]
+    [Parameter(name, Parameter.KEYWORD_ONLY, default="", annotation=Exact) for name in PARAMETERS]
+)
 
 
 Parameters = Annotated[dict[str, str], Depends(parameters)]
@@ -127,13 +134,14 @@ def _query_fields(dependant: Any) -> Iterator[Any]:
 
 async def known_query(request: Request) -> None:
     """Refuse query parameters that the route does not have: each would be another entry of every cache."""
+    if request.query_params and request.scope["route"].include_in_schema:  # a page says it in its own words
+        check_query(request)
+
+
+def check_query(request: Request) -> None:
+    """The same, of any route."""
     given = [name for name, _ in request.query_params.multi_items()]
-    if not given:
-        return
-    route = request.scope["route"]
-    if not route.include_in_schema:  # pages: other sites add parameters to links
-        return
-    fields = {field.alias: field for field in _query_fields(route.dependant)}
+    fields = {field.alias: field for field in _query_fields(request.scope["route"].dependant)}
     for name in given:
         if name not in fields:
             raise bad_request(f"unknown query parameter {name[:40]!r} (accepted: {', '.join(fields) or 'none'})")

@@ -153,7 +153,17 @@ WRITERS: dict[str, Callable[[ValueTable], bytes]] = {
 def catalogue(static: bool) -> dict[str, Any]:
     """The functions, dtypes and plans of a server, or of a folder of static files."""
     entries = [
-        {"name": f.name, "formula": f.formula, "gradient_of": f.gradient_of, "approximates": f.approximates}
+        {
+            **{key: getattr(f, key) for key in ("name", "formula", "general", "gradient_of", "approximates")},
+            "parameters": [
+                {
+                    "name": p.name,
+                    "default": None if p.unsaid is not None else exact_text(p.default),
+                    "meaning": p.meaning,
+                }
+                for p in f.parameters
+            ],
+        }
         for f in FUNCTIONS.values()
     ]
     keys = ("name", "width", "precision", "emin", "emax", "has_infinity")

@@ -425,6 +425,8 @@ def _exact_number(x: Any, dtype: Any) -> Fraction | str:
         fmt = get_format(dtype)
         return _bits_number(fmt, fmt.parse(x) if isinstance(x, str) else fmt.round(Fraction(x)))
     try:
+        if isinstance(x, str) and ("_" in x or not x.isascii()):  # which Fraction takes
+            raise ValueError
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(

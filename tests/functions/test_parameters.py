@@ -1,6 +1,7 @@
 """Functions with parameters: names, the numbers that they take, and values against Arb, extreme parameters too."""
 
 import random
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -167,6 +168,17 @@ def test_what_is_kept_of_many_parameters_is_bounded():
     assert len({get_function(name) for name in names}) == len(names)
     assert len(FUNCTIONS._with_values) <= MOST_KEPT
     assert get_function(names[-1]) is get_function(names[-1])
+
+
+def test_a_formula_says_the_parameters():
+    assert get_function("gelu[mu=0.5,sigma=1/3]").formula == "x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3"
+    assert get_function("gelu[mu=0]").formula == FUNCTIONS["gelu"].formula
+    assert get_function("softplus[beta=2]").formula.endswith(", beta = 2")  # a threshold that is nowhere is not said
+    for function in FUNCTIONS.values():
+        values = {p.name: p.default + Fraction(1, 7) if p.unsaid is None else Fraction(20) for p in function.parameters}
+        assert set(values) <= set(re.findall("[a-z]+", function.general)), function.name
+        for name, value in values.items():
+            assert f", {name} = {exact_text(value)}" in get_function(named(function.name, values)).formula
 
 
 def test_judging_and_digits_take_parameters():

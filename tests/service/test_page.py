@@ -207,6 +207,32 @@ def test_a_link_with_an_unknown_name_says_so(desk):
     desk.wait_for_selector("#lookup-problem[hidden]", state="attached")
 
 
+def test_parameters_are_fields_and_parts_of_links(page):
+    page.evaluate("location.hash = '#/lookup?x=1&function=gelu&mu=0.5&sigma=1/3'")
+    page.wait_for_selector("#exact:has-text('0.933192')")
+    assert page.input_value("#parameters [name=sigma]") == "1/3"
+    formulas = page.inner_text("#formula").splitlines()
+    assert formulas[0] == "gelu(x) = x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3"
+    assert formulas[1].endswith("phi((x - mu)/sigma), mu = 0.5, sigma = 1/3")
+    assert page.inner_text("#plot-caption").startswith("gelu[mu=0.5,sigma=1/3] from -6 to 6")
+    page.fill("#parameters [name=sigma]", "1/2")
+    page.press("#parameters [name=sigma]", "Enter")
+    page.wait_for_selector("#exact:has-text('0.841344')")
+    assert "mu=0.5&sigma=1%2F2" in page.url
+    page.evaluate("location.hash = '#/lookup?x=1&function=' + encodeURIComponent('silu[beta=2]')")
+    page.wait_for_selector("#exact:has-text('0.880797')")
+    page.select_option("#function", "relu")
+    page.wait_for_selector("#exact-title:has-text('relu(1)')")
+    assert page.query_selector("#parameters input") is None
+    for query, words in (("muu=1", "“muu”, which is not known here"), ("beta=1", "“beta”, which relu does not have")):
+        page.evaluate(f"location.hash = '#/lookup?x=1&function=relu&{query}'")
+        page.wait_for_selector(f"#lookup-problem:has-text('{words}')")
+        assert page.is_hidden("#lookup-result")
+    page.evaluate("location.hash = '#/verify?function=silu&beta=1.702&dtype=float16&plan=landmarks'")
+    page.wait_for_selector("#inputs-facts:has-text('inputs')")
+    assert page.get_attribute("#inputs-link", "href").endswith("float16.bin?function=silu&beta=1.702")
+
+
 def test_a_busy_server_is_asked_again_and_the_wait_is_shown(browser, server):
     context = browser.new_context()
     page, refused = context.new_page(), []

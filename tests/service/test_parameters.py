@@ -1,12 +1,14 @@
 """Parameters of functions in the query of every route that has a function."""
 
 import io
+from fractions import Fraction
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
+from gelu_verify.functions import FUNCTIONS, get_function, named
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.truth.values import reference_bits
 
@@ -67,11 +69,26 @@ def test_an_upload(client):
     assert done["grade"] == "broken"
 
 
+def test_every_parameter_of_every_function_is_one_of_every_route(client):
+    listed = {each["name"]: each for each in client.get("/v1/functions").json()["functions"]}
+    for name, function in FUNCTIONS.items():
+        assert [each["name"] for each in listed[name]["parameters"]] == [each.name for each in function.parameters]
+        for parameter in function.parameters:
+            found = client.get(f"/v1/reference/{name}/float32/1?{parameter.name}=7/3").json()
+            asked = {parameter.name: Fraction(7, 3)}
+            assert found["function"] == get_function(named(name, asked)).name
+            assert int(found["y_bits"], 16) == reference_bits(name, "float32", 0x3F800000, **asked)
+
+
 @pytest.mark.parametrize("path", ["lookup", "embed"])
 def test_pages_of_one_value(client, path):
     shown = client.get(f"/{path}?x=1&function=gelu&{QUERY}").text
     assert NAME in shown
     assert "0.93319" in shown
+    assert "gelu(x) = x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3" in shown
+    for query, words in (("muu=1", "unknown query parameter &#39;muu&#39;"), ("beta=1", "unknown parameter of gelu")):
+        refused = client.get(f"/{path}?x=1&{query}")
+        assert (refused.status_code in (400, 404), words in refused.text) == (True, True)
     same = client.get(f"/{path}", params={"x": "1", "function": NAME}).text
     assert "0.93319" in same
     wrong = client.get(f"/{path}?x=1&sigma=0")

@@ -17,9 +17,9 @@ export async function show(answer) {
   await new Promise((done) => setTimeout(done, QUIET_MS));
   if (mine.signal.aborted) return;
   try {
-    const names = await families(answer.dtype);
+    const names = await families(answer);
     if (mine.signal.aborted) return;
-    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, "This server calls no implementations."));
+    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, answer.function.includes("[") ? "Implementations are asked with the usual parameters only." : "This server calls no implementations."));
     else await fill(place, names, answer, mine.signal);
   } catch (error) {
     if (!mine.signal.aborted) place.replaceChildren(element("p", { class: "empty" }, error.message));

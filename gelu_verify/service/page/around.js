@@ -50,7 +50,7 @@ export async function show(answer) {
   const place = byId("around-part");
   place.hidden = true;
   if (formatOf(answer.dtype).width === 8 || answer.x.includes("nan") || answer.x.includes("inf")) return;
-  const names = await families(answer.dtype).catch(() => []);
+  const names = await families(answer).catch(() => []);
   if (mine !== turn || !names.length) return;
   const chosen = byId("around-family").value;
   options(byId("around-family"), [ALL, ...names], [ALL, ...names].includes(chosen) ? chosen : names[0]);

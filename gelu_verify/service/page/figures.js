@@ -2,6 +2,7 @@
 import { curve } from "./api.js";
 import { catalogue } from "./catalogue.js";
 import { element, svg, ulpText } from "./dom.js";
+import { baseOf, nameOf, valuesOf } from "./parameters.js";
 import { ROUNDED } from "./texts.js";
 
 // Spans of sign, exponent and significand, with the value of each for those who do not see colours.
@@ -119,7 +120,8 @@ export async function plot(fn, answer, floats = null) {
   }
   const drawn = (name, ys) => svg("path", { class: name, d: ys.map((value, i) => [across(points[i]), along(value)]).filter(([, at]) => at >= BOX.top - 1 && at <= BOX.bottom + 1).map(([at, up], i) => `${i ? "L" : "M"}${at.toFixed(1)} ${up.toFixed(1)}`).join("") });
   picture.append(drawn("curve", values));
-  const slope = catalogue.functions.find((each) => each.gradient_of === fn)?.name;
+  const derivative = catalogue.functions.find((each) => each.gradient_of === baseOf(fn))?.name;
+  const slope = derivative && nameOf(derivative, valuesOf(fn));
   if (slope) picture.append(drawn("slope", await curveOf(slope, points)));
   const inside = x >= points[0] && x <= points.at(-1) && y <= high && y >= low;
   if (inside) {

@@ -8,6 +8,7 @@ const ARRAYS = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array, 64: BigUint64A
 const NEARBY = 3; // inputs suggested on each side of one that is not in the table
 
 async function tableOf(fn, dtype) {
+  if (fn.includes("[")) throw new Error("This is a static copy without a server: it has functions with their usual parameters.");
   const path = `v1/tables/${fn}/${dtype}.bin`;
   if (!tables.has(path)) tables.set(path, new ARRAYS[formatOf(dtype).width](await (await get(path)).arrayBuffer()));
   return tables.get(path);

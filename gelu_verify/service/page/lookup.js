@@ -6,6 +6,7 @@ import { catalogue } from "./catalogue.js";
 import { checkNumber, conversion, literals } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
 import { byId, element, options, show, ulpText } from "./dom.js";
+import * as parameters from "./parameters.js";
 import { ROUNDED, brief, trimmed } from "./texts.js";
 
 let current = null;
@@ -19,7 +20,11 @@ export function start() {
     go();
   });
   options(byId("rounding"), catalogue.static ? ["nearest"] : Object.keys(ROUNDED), "nearest");
-  byId("function").addEventListener("change", go);
+  byId("function").addEventListener("change", () => {
+    parameters.fill(byId("parameters"), byId("function").value, {}, go);
+    go();
+  });
+  parameters.fill(byId("parameters"), byId("function").value, {}, go);
   byId("rounding").addEventListener("change", go);
   byId("dtype").addEventListener("change", () => {
     // bits stand for their value: in another dtype the same bits are another number
@@ -46,9 +51,9 @@ function go() {
   else location.hash = hash;
 }
 
-// The link of what is asked for, or of that with some other x, function or dtype.
+// The link of what is asked for, or of that with some other x, function or dtype; parameters stay.
 function address(other = {}) {
-  const query = { x: byId("x").value, function: byId("function").value, dtype: byId("dtype").value, ...other };
+  const query = { x: byId("x").value, function: byId("function").value, ...parameters.written(byId("parameters")), dtype: byId("dtype").value, ...other };
   const rounding = byId("rounding").value;
   return `#/lookup?${new URLSearchParams(rounding === "nearest" ? query : { ...query, rounding })}`;
 }
@@ -56,18 +61,22 @@ function address(other = {}) {
 export function open(query) {
   if (query.has("x")) byId("x").value = query.get("x");
   byId("rounding").value = "nearest";
-  for (const name of ["function", "dtype", "rounding"]) {
-    if (!query.has(name)) continue;
+  const { base, values, unknown } = parameters.asked(query, byId("function").value, ["x", "function", "dtype", "rounding"]);
+  for (const [name, value] of [["function", base], ["dtype", query.get("dtype")], ["rounding", query.get("rounding")]]) {
+    if (value === null) continue;
     const names = [...byId(name).options].map((each) => each.value);
-    if (!names.includes(query.get(name))) {
-      turn += 1;
-      byId("lookup-result").hidden = true;
-      show(byId("lookup-problem"), `The link names the ${name} “${query.get(name)}”, which is not known here (accepted: ${names.join(", ")}).`);
-      return undefined;
-    }
-    byId(name).value = query.get(name);
+    if (!names.includes(value)) return refuse(`The link names the ${name} “${value}”, which is not known here (accepted: ${names.join(", ")}).`);
+    byId(name).value = value;
   }
+  if (unknown.length) return refuse(`The link has ${unknown.join(", and ")}.`);
+  parameters.fill(byId("parameters"), base, values, go);
   return render();
+}
+
+function refuse(problem) {
+  turn += 1;
+  byId("lookup-result").hidden = true;
+  show(byId("lookup-problem"), problem);
 }
 
 // Up and Down step by one float, with Shift by a factor of two.
@@ -118,7 +127,8 @@ async function share() {
 
 async function render() {
   const mine = ++turn;
-  const [fn, dtype, x, rounding] = ["function", "dtype", "x", "rounding"].map((name) => byId(name).value);
+  const [base, dtype, x, rounding] = ["function", "dtype", "x", "rounding"].map((name) => byId(name).value);
+  const fn = parameters.nameOf(base, parameters.written(byId("parameters")));
   byId("shared").textContent = "";
   let answer;
   let nearest; // which is what implementations return, or should
@@ -146,7 +156,7 @@ async function render() {
   byId("next").disabled = !answer.neighbours.above;
   answers.show(nearest);
   around.show(answer);
-  const picture = await plot(fn, answer).catch((error) => element("p", { class: "empty" }, error.message));
+  const picture = await plot(answer.function, answer).catch((error) => element("p", { class: "empty" }, error.message));
   if (mine === turn) byId("plot").replaceChildren(picture);
 }
 
@@ -168,11 +178,11 @@ function copies(name, dtype, number) {
 }
 
 function headline(answer) {
-  const entry = catalogue.functions.find((each) => each.name === answer.function);
-  const slope = catalogue.functions.find((each) => each.gradient_of === answer.function);
+  const [entry, values] = [parameters.entryOf(answer.function), parameters.valuesOf(answer.function)];
+  const slope = catalogue.functions.find((each) => each.gradient_of === entry.name);
   const linked = (name) => element("a", { href: address({ x: answer.x_hex, function: name }) }, name);
-  byId("formula").replaceChildren(`${entry.name}(x) = ${entry.formula}`);
-  if (slope) byId("formula").append(element("br"), "derivative ", linked(slope.name), `(x) = ${slope.formula}`);
+  byId("formula").replaceChildren(`${entry.name}(x) = ${parameters.formulaOf(answer.function)}`);
+  if (slope) byId("formula").append(element("br"), "derivative ", linked(slope.name), `(x) = ${parameters.formulaOf(parameters.nameOf(slope.name, values))}`);
   if (entry.gradient_of) byId("formula").append(element("br"), "the derivative of ", linked(entry.gradient_of));
   if (entry.approximates) byId("formula").append(element("br"), "an approximation of ", linked(entry.approximates));
   byId("more-digits").hidden = answer.exact === null || catalogue.static;

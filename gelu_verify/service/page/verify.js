@@ -2,7 +2,8 @@
 import { upload } from "./api.js";
 import { catalogue, gradeText } from "./catalogue.js";
 import { byId, element, options, show, table, ulpText } from "./dom.js";
-import { getJson } from "./http.js";
+import { getJson, problemOf } from "./http.js";
+import * as parameters from "./parameters.js";
 import { snippets } from "./snippets.js";
 
 let expected = null; // bytes of a file of outputs
@@ -12,6 +13,8 @@ export function start() {
   options(byId("verify-function"), catalogue.functions.map((each) => each.name), "gelu");
   options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
   options(byId("verify-plan"), catalogue.plans, "default");
+  byId("verify-function").addEventListener("change", () => parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe));
+  parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe);
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
   options(byId("language"), Object.keys(snippets), "C");
   byId("language").addEventListener("change", program);
@@ -33,14 +36,16 @@ export function start() {
 }
 
 export function open(query) {
-  const unknown = [];
+  const { base, values, unknown } = parameters.asked(query, byId("verify-function").value, fields);
   for (const name of fields) {
-    if (!query.has(name)) continue;
+    const value = name === "function" ? base : query.get(name);
+    if (value === null) continue;
     const field = byId(`verify-${name}`);
-    if (field.options && ![...field.options].some((each) => each.value === query.get(name))) unknown.push(`the ${name} “${query.get(name)}”`);
-    else field.value = query.get(name);
+    if (field.options && ![...field.options].some((each) => each.value === value)) unknown.push(`the ${name} “${value}”, which is not known here`);
+    else field.value = value;
   }
-  if (unknown.length) show(byId("verify-problem"), `The link names ${unknown.join(" and ")}, which is not known here.`);
+  parameters.fill(byId("verify-parameters"), byId("verify-function").value, values, describe);
+  if (unknown.length) show(byId("verify-problem"), `The link has ${unknown.join(", and ")}.`);
   else if (!catalogue.static) show(byId("verify-problem"), "");
   describe();
 }
@@ -49,19 +54,25 @@ export function open(query) {
 function program() {
   const [file, command, text] = snippets[byId("language").value];
   const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
-  byId("program-commands").textContent = `curl -o x.bin '${origin}/v1/inputs/default/float32.bin?function=gelu'
+  const [path, query] = [inputsPath("float32"), new URLSearchParams({ ...chosen(), dtype: "float32", plan: byId("verify-plan").value })];
+  byId("program-commands").textContent = `curl -o x.bin '${origin}/${path}'
 ${command}        # ${file} is the program below
-curl '${origin}/v1/verify?function=gelu&dtype=float32' -H 'Content-Type: application/octet-stream' --data-binary @y.bin`;
+curl '${origin}/v1/verify?${query}' -H 'Content-Type: application/octet-stream' --data-binary @y.bin`;
   byId("program").textContent = text;
 }
 
-const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?function=${byId("verify-function").value}`;
+// The function and its parameters, as queries have them.
+const chosen = () => ({ function: byId("verify-function").value, ...parameters.written(byId("verify-parameters")) });
+
+const inputsPath = (dtype = byId("verify-dtype").value) => `v1/inputs/${byId("verify-plan").value}/${dtype}.bin?${new URLSearchParams(chosen())}`;
 
 async function describe() {
+  program();
   const path = inputsPath();
   const link = byId("inputs-link");
   link.href = path;
-  link.download = `${byId("verify-plan").value}-${byId("verify-function").value}-${byId("verify-dtype").value}.bin`;
+  const name = Object.entries(chosen()).map(([key, text]) => (key === "function" ? text : `${key}=${text.replace("/", "_")}`)).join("_");
+  link.download = `${byId("verify-plan").value}-${name}-${byId("verify-dtype").value}.bin`;
   byId("inputs-facts").textContent = "";
   if (catalogue.static) return;
   expected = null;
@@ -73,12 +84,14 @@ async function describe() {
   try {
     const response = await fetch(path, { method: "HEAD" });
     if (path !== inputsPath()) return;
+    if (!response.ok) throw new Error(await problemOf(await fetch(path)));
     const count = Number(response.headers.get("x-inputs-count"));
     const { width } = catalogue.dtypes.find((each) => each.name === byId("verify-dtype").value);
     expected = (count * width) / 8;
     byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${expected.toLocaleString("en")} bytes`;
-  } catch {
-    byId("inputs-facts").textContent = "the server cannot be reached";
+  } catch (error) {
+    link.removeAttribute("href");
+    byId("inputs-facts").textContent = error instanceof TypeError ? "the server cannot be reached" : error.message;
   }
 }
 
@@ -93,7 +106,7 @@ async function send(file) {
   byId("verify-progress").hidden = false;
   byId("bar").value = 0;
   try {
-    const query = new URLSearchParams(fields.map((name) => [name, byId(`verify-${name}`).value]));
+    const query = new URLSearchParams({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
     let job = await upload(query, file, byId("token").value);
     while (job.state === "running") {
       byId("bar").value = job.progress.done / job.progress.total;

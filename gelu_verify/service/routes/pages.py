@@ -13,12 +13,13 @@ from jinja2 import Environment, StrictUndefined, Template
 from starlette.responses import Response
 
 from ...formats import FORMATS, Mode
-from ...functions import FUNCTIONS
+from ...functions import FUNCTIONS, base_name, get_function
+from ...functions.parameters import split_name
 from ..caching import FRESH, REVALIDATE, cached_response
 from ..disconnection import unless_client_left
 from ..encoding import all_quick, look_up
 from ..page_bundle import MEDIA_TYPES, assets, index, policy, text
-from ..params import Parameters, checked, mode_of, parsed, with_parameters
+from ..params import Parameters, check_query, checked, mode_of, parsed, with_parameters
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
@@ -73,12 +74,15 @@ async def _answer(
 ) -> Response:
     css, status = text("page.css"), 200
     frame = f"{request.base_url}embed?{request.url.query}"
+    base = base_name(function)
     values: dict[str, Any] = {
+        "base": base, "given": given, "parameters": FUNCTIONS[base].parameters if base in FUNCTIONS else (),
         "x": x, "function": function, "dtype": dtype, "embedded": embedded, "css": css, "dtypes": list(FORMATS),
         "functions": FUNCTIONS.values(), "problem": "", "root": "./", "embed": frame,
         "link": f"lookup?{request.url.query}", "rounding": rounding, "rounded": ROUNDED,
     }  # fmt: skip
     try:
+        check_query(request)
         values["function"] = function = with_parameters(function, given)
         values |= await _found(request, x.strip().replace("\N{MINUS SIGN}", "-"), function, dtype, mode_of(rounding))
     except Problem as problem:
@@ -101,7 +105,8 @@ async def _found(request: Request, x: str, function: str, dtype: str, mode: Mode
     answer = json.loads(body)
     every = {dtype: answer, **answer["also"]}
     return {
-        "answer": answer, "every": [every[name] for name in FORMATS], "formula": FUNCTIONS[function].formula,
+        "given": split_name(function)[1], "formula": get_function(function).formula,
+        "answer": answer, "every": [every[name] for name in FORMATS],
         "title": f"{function}({_shortest(answer['x'])}) = {answer['exact'] or answer['y']}",
         "description": f"{ROUNDED[mode].capitalize()} in {dtype}: {answer['y_hex']} = {answer['y_bits']}",
     }  # fmt: skip

@@ -27,6 +27,14 @@ Digest = Annotated[str, Path(json_schema_extra={"pattern": "^[0-9a-f]{16}$"}, de
 _FILES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}}
 
 
+class ParameterEntry(BaseModel):
+    """A number that a function depends on beside x: a query parameter of everything that takes a function."""
+
+    name: str
+    default: str | None = Field(description="null: an end of what is accepted, where it changes nothing.")
+    meaning: str
+
+
 class FunctionEntry(BaseModel):
     """A function and how it relates to others."""
 
@@ -34,6 +42,8 @@ class FunctionEntry(BaseModel):
     formula: str
     gradient_of: str | None
     approximates: str | None
+    general: str = Field(description="The formula in the parameters; empty where there are none.")
+    parameters: list[ParameterEntry]
 
 
 class DtypeEntry(BaseModel):
