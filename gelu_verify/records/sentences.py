@@ -16,14 +16,14 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange, Flush
+from .parts import AccurateRange, Executions, Flush
 from .result import Grade, Record
 
 SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
 
 
-_TAKEN = re.compile(r"approximations: (\w+) within their bounds \((.+)\)$")
+_TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 
 
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
@@ -40,8 +40,12 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
-    if taken := _TAKEN.search(record.executed or ""):
-        yield f"no GPU's result: approximations have the {taken[1]} values within their bounds ({taken[2]})"
+    taken = _TAKEN.search(record.executed or "")
+    bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
+    if record.executions:
+        yield from _executions(record, record.executions, bounds)
+    elif taken:
+        yield f"no GPU's result: {bounds}"
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -84,6 +88,23 @@ def _beside(record: Record, output: Output) -> str:
 def _instead(fmt: Format, output: Output) -> str:
     got, want = texts_apart(fmt, output.got_bits, output.want_bits, digits=3)
     return f"{got} instead of {want} at x = {input_text(fmt, output.x_bits)}"
+
+
+def _executions(record: Record, executions: Executions, bounds: str) -> Iterator[str]:
+    """What was tried where PTX leaves results open, no more, and how far that matters."""
+    count = len(executions.each)
+    also = "products and sums are rounded apart and fused" if "fused" in (record.executed or "") else ""
+    how = ", and ".join(filter(None, (bounds, also)))
+    yield f"no GPU's result: at each x the worst of {count} executions, in which {how}"
+    if executions.x_bits is None:
+        yield "all outputs are the same in each"
+        return
+    floats = f"{executions.floats:,} float{'s' if executions.floats > 1 else ''}"
+    apart = f"others up to {floats} apart (at x = {_at(record, executions.x_bits)})"
+    errors = [ulp_text(each.max_ulp, record.bound) for each in sorted(executions.each, key=lambda each: each.max_ulp)]
+    span = errors[:1] if errors[:1] == errors[-1:] else [errors[0], errors[-1]]
+    largest = f"the largest error is {' to '.join(span)} ULP" if errors else "none can be scored"
+    yield f"{inward_text(100 * executions.same)} % of outputs are the same in each, {apart}; {largest}"
 
 
 # ---- failures and defects ------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
 from time import perf_counter, sleep
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..interrupts import is_from_user
 from ..own_faults import is_ours
 from . import under_way
 from .output_memory import safe_copy
+
+if TYPE_CHECKING:
+    from .executions import ExecutionErrors
 
 T = TypeVar("T")  # what is returned by a function that is applied
 SHORT = 1 << 13  # values of a result that is looked at twice
@@ -179,6 +182,10 @@ class Target(ABC):
     def noted(self, dtype: str) -> TargetFailure | None:
         """What happened, since the last time, that breaks the contract but changes no result: output to stdout."""
         return self._noted.pop(dtype, None)
+
+    def execution_errors(self, dtype: str) -> ExecutionErrors | None:
+        """Of the last call: how the executions differed of which the worst outputs were returned; None for all others."""
+        return None
 
     @property
     def environment_words(self) -> list[str]:

@@ -1,0 +1,151 @@
+"""Code whose results a specification leaves open: executed in several ways, and judged by the worst of them.
+
+PTX bounds some results and specifies no bits; none of the ways is known to be a device's. At each input the output is that
+of the execution that is farthest from the correct value: whatever looks at outputs judges no better than the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..formats import Format, differ, get_format, is_finite, ordinals
+from ..truth.values import judge
+from . import incoming
+from .base import Target
+from .wrapped import Wrapped
+
+if TYPE_CHECKING:
+    from ..gpu.cuda import CudaModule
+    from ..gpu.ptx_device import PtxDevice
+
+LARGEST = float(np.finfo(np.float64).max)  # of an error that is larger than any double
+
+
+@dataclass(frozen=True)
+class ExecutionErrors:
+    """Of some calls: how many outputs there are, how many of them are the same in all executions, and how many floats
+    they are apart at most at one input (bits); by execution, its largest error in ULP, the input and the output (bits);
+    nothing of one where no output could be scored."""
+
+    outputs: int
+    same: int
+    apart: tuple[int, int]
+    largest: Mapping[str, tuple[float, int, int]]
+
+    @classmethod
+    def of_json(cls, found: Any) -> ExecutionErrors:
+        largest = {name: tuple(each) for name, each in found["largest"].items()}
+        return cls(found["outputs"], found["same"], tuple(found["apart"]), largest)
+
+
+def joined(one: ExecutionErrors | None, other: ExecutionErrors | None) -> ExecutionErrors | None:
+    """Of the calls of both; of equal errors that of the lower bits, so that the order of calls does not matter."""
+    if one is None or other is None:
+        return one or other
+    both = [*one.largest.items(), *other.largest.items()]
+    largest = dict(sorted(both, key=lambda each: (each[1][0], -each[1][1])))
+    return ExecutionErrors(
+        one.outputs + other.outputs,
+        one.same + other.same,
+        max(one.apart, other.apart, key=lambda each: (each[0], -each[1])),
+        {name: largest[name] for name, _ in both},
+    )
+
+
+@dataclass(frozen=True)
+class ExecutionCalls:
+    """The same call, once for each execution."""
+
+    inner: tuple[Any, ...]
+    x_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstOfExecutions(Wrapped):
+    """`inner`, executed on its device in each of `executions`."""
+
+    device: PtxDevice
+    executions: tuple[str, ...]
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> ExecutionCalls:
+        return ExecutionCalls(tuple(self.inner.load(dtype, x_bits) for _ in self.executions), x_bits)
+
+    def call(self, loaded: ExecutionCalls) -> None:
+        for name, each in zip(self.executions, loaded.inner, strict=True):
+            with self.device.taking(name):
+                self.inner.call(each)
+
+    def store(self, dtype: str, loaded: ExecutionCalls, result: None) -> np.ndarray:
+        """The worst outputs; with an incoming gradient that a check gives, which is not judged so, the nearest ones."""
+        outputs = [self.inner.store(dtype, each, None) for each in loaded.inner]
+        if incoming.is_given():
+            return outputs[self.executions.index("nearest")]
+        named = dict(zip(self.executions, outputs, strict=True))
+        worst, self._errors[dtype] = worst_of(self.function, dtype, loaded.x_bits, named)
+        return worst
+
+    def execution_errors(self, dtype: str) -> ExecutionErrors | None:
+        return self._errors.pop(dtype, None)
+
+    @cached_property
+    def _errors(self) -> dict[str, ExecutionErrors]:
+        """Of the last call in each dtype."""
+        return {}
+
+
+def in_all_executions(target: Target, device: PtxDevice, kernels: Sequence[tuple[CudaModule, str]]) -> Target:
+    """The worst of those that the device is asked for; the target itself where there is one."""
+    names = device.executions(kernels)
+    return WorstOfExecutions.around(target, device=device, executions=names) if len(names) > 1 else target
+
+
+def worst_of(
+    function: str, dtype: str, x: np.ndarray, outputs: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, ExecutionErrors]:
+    """The output at each input (bits) that is farthest from the correct value, in the array of the first execution."""
+    fmt = get_format(dtype)
+    first, *others = outputs
+    got = outputs[first]
+    damage, scored = _judged(function, fmt, x, got)
+    worst, most, is_same = got.copy(), damage.copy(), np.ones(len(x), bool)
+    low, high = ordinals(fmt, got), ordinals(fmt, got)  # a NaN lies beyond the infinities
+    largest = {first: _largest(x, got, damage, scored)}
+    for name in others:
+        places = np.flatnonzero(differ(fmt, outputs[name], got))
+        other, here = outputs[name][places], [damage.copy(), scored.copy()]
+        here[0][places], here[1][places] = found, _ = _judged(function, fmt, x[places], other)
+        largest[name] = _largest(x, outputs[name], *here)
+        is_worse = found > most[places]
+        worst[places[is_worse]], most[places[is_worse]] = other[is_worse], found[is_worse]
+        is_same[places] = False
+        low[places], high[places] = (
+            nearer(ends[places], ordinals(fmt, other)) for nearer, ends in ((np.minimum, low), (np.maximum, high))
+        )
+    got[:] = worst
+    apart = high.view(np.uint64) - low.view(np.uint64)
+    k = int(np.argmax(apart)) if len(x) else None
+    known = {name: each for name, each in largest.items() if each}
+    return got, ExecutionErrors(len(x), int(is_same.sum()), (0, 0) if k is None else (int(apart[k]), int(x[k])), known)
+
+
+def _judged(function: str, fmt: Format, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each output is from the correct value, and whether that is an error in ULP; a wrong sign of zero is the
+    least that there is, and where a NaN or an infinity is due, or returned, all but that is infinitely far."""
+    want, error, _ = judge(function, fmt.name, x, got)
+    wrong, is_number = differ(fmt, got, want), is_finite(fmt, got) & is_finite(fmt, want)
+    scored = np.isfinite(error) | is_number
+    error = np.where(np.isinf(error) & is_number, LARGEST, np.abs(error))
+    damage = np.where(scored, error, np.where(wrong, np.inf, 0.0))
+    return np.where(wrong & (damage == 0), np.finfo(np.float64).smallest_subnormal, damage), scored
+
+
+def _largest(x: np.ndarray, got: np.ndarray, damage: np.ndarray, scored: np.ndarray) -> tuple[float, int, int] | None:
+    if not scored.any():
+        return None
+    k = int(np.argmax(np.where(scored, damage, -1.0)))
+    return float(damage[k]), int(x[k]), int(got[k])
