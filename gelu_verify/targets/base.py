@@ -38,6 +38,8 @@ class Target(ABC):
     library write for it, of an array x;
     `version` of the library or hash of the source; `files`: digests of those that it is made of, where they are known
     one by one, by name; `executed`: on what, where its code is for another device;
+    `executions`: where its specification leaves results open, in what ways it is executed: the worst output at each
+    input is returned;
     `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judges_on_device`: it runs on a device
     that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
@@ -58,6 +60,7 @@ class Target(ABC):
     version: str = ""
     files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     executed: str = ""
+    executions: tuple[str, ...] = ()
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judges_on_device: bool = False

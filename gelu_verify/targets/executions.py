@@ -70,7 +70,6 @@ class WorstOfExecutions(Wrapped):
     """`inner`, executed on its device in each of `executions`."""
 
     device: PtxDevice
-    executions: tuple[str, ...]
 
     def load(self, dtype: str, x_bits: np.ndarray) -> ExecutionCalls:
         return ExecutionCalls(tuple(self.inner.load(dtype, x_bits) for _ in self.executions), x_bits)

@@ -23,7 +23,7 @@ class Wrapped(Target):
     @classmethod
     def around(cls, inner: Target, **more: Any) -> Self:
         """`more`: the fields that the subclass adds."""
-        return cls(inner=inner, **{each.name: getattr(inner, each.name) for each in fields(Target)}, **more)
+        return cls(inner=inner, **{each.name: getattr(inner, each.name) for each in fields(Target)} | more)
 
     @property
     def family(self) -> str:

@@ -194,7 +194,7 @@ def test_an_approximation_is_refused_by_name_or_taken_within_its_bound(tmp_path)
     (tmp_path / "near.ptx").write_text(PTX.replace("add.rn.f32 %f2, %f1, %f1", "ex2.approx.ftz.f32 %f2, %f1"))
     found = {}
     for which in ("", "lowest", "nearest", "highest"):
-        device = cuda.Device(driver=Driver(approximations=which))
+        device = cuda.Device(driver=Driver(execution=which))
         with device.current():
             function = cuda.LoadedFunction(
                 device.driver.module_from_file(str(tmp_path / "near.ptx")).get_function("doubled")
