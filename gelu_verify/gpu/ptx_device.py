@@ -62,7 +62,9 @@ class PtxDevice(Device):
         how = " and ".join(dict.fromkeys(ways[FUSED if each.endswith(FUSED) else ""] for each in taken))
         written = f", products and sums {how}" if any(each.contractible for each in used) else ""
         values = ", ".join(dict.fromkeys(each.removesuffix(FUSED) for each in taken))
-        return f"{self.executed}{written}" + (f", approximations: {values} within their bounds ({bounds})" if opcodes else "")
+        return f"{self.executed}{written}" + (
+            f", approximations: {values} within their bounds ({bounds})" if opcodes else ""
+        )
 
     def runs(self, module: CudaModule, kernel: CudaKernel) -> bool:
         """Whether PTX specifies what it computes, to the last bit, or something is taken for what it does not."""

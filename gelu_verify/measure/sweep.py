@@ -109,7 +109,11 @@ def sweep(
             beside = deciding(evidence)
             findings = with_beside(evidence, findings, beside)
         found = covered(unmeasured(target, plan, _bound_kind(target, plan)), plan)
-        found = checked(measured(replace(found, beside=beside, executions=executions_of(fmt, swept.executions)), table), evidence, findings)
+        found = checked(
+            measured(replace(found, beside=beside, executions=executions_of(fmt, swept.executions)), table),
+            evidence,
+            findings,
+        )
         found = _failed(found, noted, faults) if noted else found
         return Result(graded(found, table), table, time)
     return unmeasured_by_us(record, faults)

@@ -129,7 +129,9 @@ def _fused(c: Context, ins: Instruction, product: Register) -> str:
     to, one, two = ins.operands
     summand = two if one == product else one
     if ins.parts[0] == "sub":
-        code = _emitted(c, replace(ins, parts=("neg", ins.parts[-1]), operands=(negated, two if one == product else factor)))
+        code = _emitted(
+            c, replace(ins, parts=("neg", ins.parts[-1]), operands=(negated, two if one == product else factor))
+        )
         factor, summand = (factor, negated) if one == product else (negated, summand)
     parts = ("fma", "rn", *ins.parts[1:])
     return f"{code} {_emitted(c, replace(ins, parts=parts, operands=(to, factor, other_factor, summand)))}"

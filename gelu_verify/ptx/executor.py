@@ -102,7 +102,11 @@ class LoadedKernel:
             *(memory.data, memory.state, BASE, SIZE, symbols.ctypes.data, given.ctypes.data, len(parameters)),
             *(t.shared_static, shared, len(ranges) // 2, ranges.ctypes.data),
             *((ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block), t.local_size, t.entry_local),
-            *(APPROXIMATIONS[execution.removesuffix(FUSED) or "nearest"], execution.endswith(FUSED), not t.races_unseen),
+            *(
+                APPROXIMATIONS[execution.removesuffix(FUSED) or "nearest"],
+                execution.endswith(FUSED),
+                not t.races_unseen,
+            ),
         )
         status = self._launch(ctypes.byref(arguments), ctypes.byref(fault))
         if status == 2:

@@ -214,7 +214,13 @@ def _function(layout: VariableLayout, function: ParsedFunction) -> str:
     arrays = [f"u8 *{array(v.name)}" for v in function.returns] + [f"u8 *{array(v.name)}" for v in function.parameters]
     head = f"static void f_{identifier(function.name)}({', '.join(['environment &e', 'lane &l', *arrays])})"
     products = Products(function)
-    lines = [head, "{", "(void)e; (void)l;", *_declarations(function, set(function.registers)), *products.declarations()]
+    lines = [
+        head,
+        "{",
+        "(void)e; (void)l;",
+        *_declarations(function, set(function.registers)),
+        *products.declarations(),
+    ]
     lines += [f"frame frame_(l, {size});"] if size else []
     lines += [f"{label(each.name)}:;" if isinstance(each, Label) else _statement(c, each, products) for each in body]
     return "\n".join([*lines, "return;", "}"])

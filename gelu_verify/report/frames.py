@@ -220,7 +220,8 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "accurate_range_bound": interval and (interval.bound or record.bound),
         "accurate_range_exceptions": interval and interval.exceptions,
         "executions": "; ".join(
-            f"{each.name} {ulp_text(each.max_ulp, record.bound)} ULP" for each in (executions.each if executions else ())
+            f"{each.name} {ulp_text(each.max_ulp, record.bound)} ULP"
+            for each in (executions.each if executions else ())
         ),
         "executions_same": executions and executions.same,
         "executions_floats": executions and executions.floats,

@@ -74,14 +74,16 @@ class WorstOfExecutions(Wrapped):
     def load(self, dtype: str, x_bits: np.ndarray) -> ExecutionCalls:
         return ExecutionCalls(tuple(self.inner.load(dtype, x_bits) for _ in self.executions), x_bits)
 
-    def call(self, loaded: ExecutionCalls) -> None:
-        for name, each in zip(self.executions, loaded.inner, strict=True):
-            with self.device.taking(name):
-                self.inner.call(each)
+    def call(self, loaded: ExecutionCalls) -> list[Any]:
+        return [self._called(*each) for each in zip(self.executions, loaded.inner, strict=True)]
 
-    def store(self, dtype: str, loaded: ExecutionCalls, result: None) -> np.ndarray:
+    def _called(self, execution: str, loaded: Any) -> Any:
+        with self.device.taking(execution):
+            return self.inner.call(loaded)
+
+    def store(self, dtype: str, loaded: ExecutionCalls, result: list[Any]) -> np.ndarray:
         """The worst outputs; with an incoming gradient that a check gives, which is not judged so, the nearest ones."""
-        outputs = [self.inner.store(dtype, each, None) for each in loaded.inner]
+        outputs = [self.inner.store(dtype, *each) for each in zip(loaded.inner, result, strict=True)]
         if incoming.is_given():
             return outputs[self.executions.index("nearest")]
         named = dict(zip(self.executions, outputs, strict=True))
@@ -110,21 +112,19 @@ def worst_of(
     fmt = get_format(dtype)
     first, *others = outputs
     got = outputs[first]
-    damage, scored = _judged(function, fmt, x, got)
-    worst, most, is_same = got.copy(), damage.copy(), np.ones(len(x), bool)
+    error, damage = _judged(function, fmt, x, got)
+    worst, is_same, largest = got.copy(), np.ones(len(x), bool), {first: _largest(x, got, error)}
     low, high = ordinals(fmt, got), ordinals(fmt, got)  # a NaN lies beyond the infinities
-    largest = {first: _largest(x, got, damage, scored)}
     for name in others:
         places = np.flatnonzero(differ(fmt, outputs[name], got))
-        other, here = outputs[name][places], [damage.copy(), scored.copy()]
-        here[0][places], here[1][places] = found, _ = _judged(function, fmt, x[places], other)
-        largest[name] = _largest(x, outputs[name], *here)
-        is_worse = found > most[places]
-        worst[places[is_worse]], most[places[is_worse]] = other[is_worse], found[is_worse]
+        other, here = outputs[name][places], error.copy()
+        here[places], found = _judged(function, fmt, x[places], other)
+        largest[name] = _largest(x, outputs[name], here)
+        is_worse = found > damage[places]
+        worst[places[is_worse]], damage[places[is_worse]] = other[is_worse], found[is_worse]
         is_same[places] = False
-        low[places], high[places] = (
-            nearer(ends[places], ordinals(fmt, other)) for nearer, ends in ((np.minimum, low), (np.maximum, high))
-        )
+        low[places] = np.minimum(low[places], ordinals(fmt, other))
+        high[places] = np.maximum(high[places], ordinals(fmt, other))
     got[:] = worst
     apart = high.view(np.uint64) - low.view(np.uint64)
     k = int(np.argmax(apart)) if len(x) else None
@@ -133,18 +133,18 @@ def worst_of(
 
 
 def _judged(function: str, fmt: Format, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far each output is from the correct value, and whether that is an error in ULP; a wrong sign of zero is the
-    least that there is, and where a NaN or an infinity is due, or returned, all but that is infinitely far."""
+    """Errors in ULP without their signs, NaN where there is none; and what orders outputs to one input: the error, a wrong
+    output after a right one that is as far away, and last a NaN or an infinity, or what is returned for one, that is wrong.
+    """
     want, error, _ = judge(function, fmt.name, x, got)
-    wrong, is_number = differ(fmt, got, want), is_finite(fmt, got) & is_finite(fmt, want)
-    scored = np.isfinite(error) | is_number
-    error = np.where(np.isinf(error) & is_number, LARGEST, np.abs(error))
-    damage = np.where(scored, error, np.where(wrong, np.inf, 0.0))
-    return np.where(wrong & (damage == 0), np.finfo(np.float64).smallest_subnormal, damage), scored
+    is_number = is_finite(fmt, got) & is_finite(fmt, want)
+    error = np.where(np.isinf(error) & ~is_number, np.nan, np.minimum(np.abs(error), LARGEST))
+    wrong = np.where(np.isnan(error), np.inf, np.nextafter(error, np.inf))
+    return error, np.where(differ(fmt, got, want), wrong, np.nan_to_num(error))
 
 
-def _largest(x: np.ndarray, got: np.ndarray, damage: np.ndarray, scored: np.ndarray) -> tuple[float, int, int] | None:
-    if not scored.any():
+def _largest(x: np.ndarray, got: np.ndarray, error: np.ndarray) -> tuple[float, int, int] | None:
+    if np.isnan(error).all():
         return None
-    k = int(np.argmax(np.where(scored, damage, -1.0)))
-    return float(damage[k]), int(x[k]), int(got[k])
+    k = int(np.nanargmax(error))
+    return float(error[k]), int(x[k]), int(got[k])

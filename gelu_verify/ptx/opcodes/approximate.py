@@ -10,7 +10,9 @@ BOUNDS = {  # what approximate.h and HALVES keep to, by opcode and type
     **{("ex2", "f32"): "2 ulp", ("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
     **{("sqrt", "f32"): "2^-23 relative", ("rsqrt", "f32"): "2^-22.9 relative"},
     ("lg2", "f32"): "2^-22 relative or absolute",
-    **dict.fromkeys((("sin", "f32"), ("cos", "f32")), "2^-20.5 absolute to 2 pi, 2^-14.7 to 100 pi, beyond in [-1, 1] as assumed"),
+    **dict.fromkeys(
+        (("sin", "f32"), ("cos", "f32")), "2^-20.5 absolute to 2 pi, 2^-14.7 to 100 pi, beyond in [-1, 1] as assumed"
+    ),
     **dict.fromkeys((("rcp", "f64"), ("rsqrt", "f64")), "2^-19 relative as assumed"),
     **{("ex2", "f16"): "2^-9.9 relative", ("ex2", "bf16"): "2^-7 relative"},
     **{("tanh", "f16"): "2^-10.987 absolute", ("tanh", "bf16"): "2^-8 absolute"},
