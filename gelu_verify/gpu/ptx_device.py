@@ -28,23 +28,24 @@ class PtxDevice(Device):
         self._nvcc = nvcc.release() if compiles else ""
         compiler()
         self._execution = execution
-        super().__init__(driver=Driver(architecture, "nearest" if execution == ALL else execution))
+        self._executor = Driver(architecture, "nearest" if execution == ALL else execution)
+        super().__init__(driver=self._executor)
 
     @contextmanager
     def taking(self, execution: str) -> Iterator[None]:
         """While kernels are executed so."""
-        before, self.driver.execution = self.driver.execution, execution
+        before, self._executor.execution = self._executor.execution, execution
         try:
             yield
         finally:
-            self.driver.execution = before
+            self._executor.execution = before
 
     @property
     def executed(self) -> str:
         return f"{EXECUTOR}, {self.architecture}" + (f", nvcc {self._nvcc}" if self._nvcc else "")
 
     def executions(self, kernels: Iterable[tuple[CudaModule, str]]) -> tuple[str, ...]:
-        """Those that are asked for, of all those that may differ for one of the kernels; none where PTX leaves nothing open."""
+        """Those that are asked for and may differ for one of the kernels; none where PTX leaves nothing open."""
         differing = {each for module, symbol in kernels for each in module.handle.translated(symbol).executions}
         if self._execution == ALL:
             return tuple(each for each in EXECUTIONS if each in differing)

@@ -53,7 +53,7 @@ class Driver:
     EXECUTOR = EXECUTOR
 
     def __init__(self, architecture: str = "sm_90", execution: str = "") -> None:
-        """`execution`: of `translate.EXECUTIONS`, for kernels whose bits PTX does not specify; else these are refused."""
+        """`execution`: of kernels whose bits PTX does not specify (`translate.EXECUTIONS`); else they are refused."""
         self.architecture, self.execution = architecture, execution
         self._stacks = threading.local()
         self._primary = PrimaryContext(self)

@@ -74,7 +74,10 @@ def executions_of(fmt: Format, found: ExecutionErrors | None) -> Executions | No
     """What the executions gave of which the worst outputs were judged."""
     if found is None:
         return None
-    each = [Execution(name, ulp, *map(fmt.bits_text, bits)) for name, (ulp, *bits) in found.largest.items()]
+    each = [
+        Execution(name, largest[0], *map(fmt.bits_text, largest[1:])) if largest else Execution(name)
+        for name, largest in found.largest.items()
+    ]
     floats, x = found.apart
     return Executions(found.same / found.outputs, floats, fmt.bits_text(x) if floats else None, tuple(each))
 

@@ -1,7 +1,7 @@
 """Products and sums that the assembler may contract: PTX leaves that open where neither has a rounding in its name.
 
-A kernel is executed both ways. Beside each register that may hold such a product stand its factors, and whether it holds
-one now; a sum of it is an fma of these where the launch says so (`e.fuses`), the first summand that is a product in it.
+A kernel is executed both ways. Beside each register that may hold such a product stand its factors, and whether it
+holds one now; a sum of it is an fma of these where the launch says so (`e.fuses`): of two products the first.
 """
 
 from __future__ import annotations

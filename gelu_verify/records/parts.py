@@ -257,7 +257,7 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The largest error of one execution, among the inputs that all were tried with."""
+    """The largest error of one execution, in the plan's calls."""
 
     name: str = field(
         metadata=about(
@@ -265,9 +265,9 @@ class Execution:
             "`-fused` where a product and a sum were one fma"
         )
     )
-    max_ulp: Ulp = field(metadata=about("largest error in ULP"))
-    x_bits: Bits = field(metadata=about("the input"))
-    got_bits: Bits = field(metadata=about("what this execution gave"))
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"), default=None)
+    x_bits: Bits | None = field(metadata=about("the input", null=""), default=None)
+    got_bits: Bits | None = field(metadata=about("what this execution gave", null=""), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ class Executions:
     same: Share = field(metadata=about("share of the outputs that were the same in all executions"))
     floats: Count = field(metadata=about("how far apart they were at most, counted in floats"))
     x_bits: Bits | None = field(metadata=about("for which input", null="where all were the same"))
-    each: tuple[Execution, ...] = field(metadata=about("the executions in which something could be scored"))
+    each: tuple[Execution, ...] = field(metadata=about("the executions"))
 
 
 @dataclass(frozen=True, slots=True)

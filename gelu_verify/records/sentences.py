@@ -16,7 +16,7 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange, Executions, Flush
+from .parts import AccurateRange, Flush
 from .result import Grade, Record
 
 SAID = {"=": "up to", ">=": "at least"}
@@ -40,12 +40,7 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
-    taken = _TAKEN.search(record.executed or "")
-    bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
-    if record.executions:
-        yield from _executions(record, record.executions, bounds)
-    elif taken:
-        yield f"no GPU's result: {bounds}"
+    yield from _opened(record)
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -90,19 +85,23 @@ def _instead(fmt: Format, output: Output) -> str:
     return f"{got} instead of {want} at x = {input_text(fmt, output.x_bits)}"
 
 
-def _executions(record: Record, executions: Executions, bounds: str) -> Iterator[str]:
+def _opened(record: Record) -> Iterator[str]:
     """What was tried where PTX leaves results open, no more, and how far that matters."""
-    count = len(executions.each)
+    taken, executions = _TAKEN.search(record.executed or ""), record.executions
+    bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
+    if executions is None:
+        yield from [f"no GPU's result: {bounds}"] if taken else []
+        return
     also = "products and sums are rounded apart and fused" if "fused" in (record.executed or "") else ""
     how = ", and ".join(filter(None, (bounds, also)))
-    yield f"no GPU's result: at each x the worst of {count} executions, in which {how}"
+    yield f"no GPU's result: at each x the worst of {len(executions.each)} executions, in which {how}"
     if executions.x_bits is None:
         yield "all outputs are the same in each"
         return
     floats = f"{executions.floats:,} float{'s' if executions.floats > 1 else ''}"
     apart = f"others up to {floats} apart (at x = {_at(record, executions.x_bits)})"
-    errors = [ulp_text(each.max_ulp, record.bound) for each in sorted(executions.each, key=lambda each: each.max_ulp)]
-    span = errors[:1] if errors[:1] == errors[-1:] else [errors[0], errors[-1]]
+    errors = sorted(each.max_ulp for each in executions.each if each.max_ulp is not None)
+    span = dict.fromkeys(ulp_text(each, record.bound) for each in (*errors[:1], *errors[-1:]))
     largest = f"the largest error is {' to '.join(span)} ULP" if errors else "none can be scored"
     yield f"{inward_text(100 * executions.same)} % of outputs are the same in each, {apart}; {largest}"
 

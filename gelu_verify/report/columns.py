@@ -131,7 +131,7 @@ SUMMARY = ColumnTable(
         *(_same(key) for key in ("form", "note", "expression", "version", "executed")),
         Column(
             "executions",
-            "where PTX leaves results open, the largest error of each execution, separated by `; `; the worst was judged",
+            "where PTX leaves results open, the largest error of each execution, separated by `; `",
         ),
         Column("executions_same", "share of the outputs that were the same in all of them", "number"),
         Column("executions_floats", "how far apart they were at most, counted in floats", "count"),

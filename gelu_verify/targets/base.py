@@ -187,7 +187,8 @@ class Target(ABC):
         return self._noted.pop(dtype, None)
 
     def execution_errors(self, dtype: str) -> ExecutionErrors | None:
-        """Of the last call: how the executions differed of which the worst outputs were returned; None for all others."""
+        """Of the last call: how the executions differed of which the worst outputs were returned; None where it was
+        one."""
         return None
 
     @property

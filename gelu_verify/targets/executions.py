@@ -1,7 +1,7 @@
 """Code whose results a specification leaves open: executed in several ways, and judged by the worst of them.
 
-PTX bounds some results and specifies no bits; none of the ways is known to be a device's. At each input the output is that
-of the execution that is farthest from the correct value: whatever looks at outputs judges no better than the worst.
+PTX bounds some results and specifies no bits; none of the ways is known to be a device's. The output to each input is
+the one that is farthest from the correct value: whatever looks at outputs judges no better than the worst.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ LARGEST = float(np.finfo(np.float64).max)  # of an error that is larger than any
 class ExecutionErrors:
     """Of some calls: how many outputs there are, how many of them are the same in all executions, and how many floats
     they are apart at most at one input (bits); by execution, its largest error in ULP, the input and the output (bits);
-    nothing of one where no output could be scored."""
+    None where none could be scored."""
 
     outputs: int
     same: int
     apart: tuple[int, int]
-    largest: Mapping[str, tuple[float, int, int]]
+    largest: Mapping[str, tuple[float, int, int] | None]
 
     @classmethod
     def of_json(cls, found: Any) -> ExecutionErrors:
-        largest = {name: tuple(each) for name, each in found["largest"].items()}
+        largest = {name: each and tuple(each) for name, each in found["largest"].items()}
         return cls(found["outputs"], found["same"], tuple(found["apart"]), largest)
 
 
@@ -47,13 +47,15 @@ def joined(one: ExecutionErrors | None, other: ExecutionErrors | None) -> Execut
     """Of the calls of both; of equal errors that of the lower bits, so that the order of calls does not matter."""
     if one is None or other is None:
         return one or other
-    both = [*one.largest.items(), *other.largest.items()]
-    largest = dict(sorted(both, key=lambda each: (each[1][0], -each[1][1])))
+    largest = {
+        name: max(filter(None, (found, other.largest[name])), key=lambda each: (each[0], -each[1]), default=None)
+        for name, found in one.largest.items()
+    }
     return ExecutionErrors(
         one.outputs + other.outputs,
         one.same + other.same,
         max(one.apart, other.apart, key=lambda each: (each[0], -each[1])),
-        {name: largest[name] for name, _ in both},
+        largest,
     )
 
 
@@ -128,14 +130,14 @@ def worst_of(
     got[:] = worst
     apart = high.view(np.uint64) - low.view(np.uint64)
     k = int(np.argmax(apart)) if len(x) else None
-    known = {name: each for name, each in largest.items() if each}
-    return got, ExecutionErrors(len(x), int(is_same.sum()), (0, 0) if k is None else (int(apart[k]), int(x[k])), known)
+    return got, ExecutionErrors(
+        len(x), int(is_same.sum()), (0, 0) if k is None else (int(apart[k]), int(x[k])), largest
+    )
 
 
 def _judged(function: str, fmt: Format, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Errors in ULP without their signs, NaN where there is none; and what orders outputs to one input: the error, a wrong
-    output after a right one that is as far away, and last a NaN or an infinity, or what is returned for one, that is wrong.
-    """
+    """Errors in ULP without their signs, NaN where there is none; and what orders the outputs to an input: the error,
+    of equal ones a wrong output last, then a NaN or an infinity without cause, or a number in the place of one."""
     want, error, _ = judge(function, fmt.name, x, got)
     is_number = is_finite(fmt, got) & is_finite(fmt, want)
     error = np.where(np.isinf(error) & ~is_number, np.nan, np.minimum(np.abs(error), LARGEST))

@@ -138,7 +138,7 @@ SOURCES = {  # exact function, largest |x|, and the ends of what the PTX ISA all
 
 
 def test_the_ends_are_the_outermost_numbers_of_the_interval():
-    """Each is inside, and the next one beyond it is not; what is mixed is one of the three, and each of them for some x."""
+    """Each is inside, and the next one beyond it is not; what is mixed is each of the three for some x."""
     requiring.program("c++", "g++", "clang++")
     rng = np.random.default_rng(5)
     for opcode, (exact, largest, ends) in SOURCES.items():
@@ -160,6 +160,17 @@ def test_the_ends_are_the_outermost_numbers_of_the_interval():
                 assert mpmath.mpf(float(ordinal_moved(up, 1))) > high, (opcode, value)
 
 
+def test_powers_of_two_are_exact():
+    """CUDA's erf of doubles is made with them."""
+    requiring.program("c++", "g++", "clang++")
+    x = np.arange(-140, 130).astype(np.float32)
+    case, values = Case("ex2.approx.f32 {d}, {a}", ("f32",) * 3, "f32", int), {"f32": [x.view(np.uint32)] * 3}
+    for end in ALL:
+        got = results([case], values, end)[0].astype(np.uint32).view(np.float32)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(got, np.ldexp(np.float32(1), x.astype(int)))
+
+
 def test_a_quotient_by_a_subnormal_number_is_a_product_with_its_reciprocal():
     requiring.program("c++", "g++", "clang++")
     a, b = np.array([[0, 1, 1e-20, -1], [1e-40, 1e-39, 5e-39, 1e-45]], np.float32)
@@ -168,7 +179,8 @@ def test_a_quotient_by_a_subnormal_number_is_a_product_with_its_reciprocal():
     got = results([case], values, "nearest")[0].astype(np.uint32).view(np.float32)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         np.testing.assert_array_equal(got, a * (np.float32(1) / b))
-    assert np.isnan(got[0]) and np.isinf(got[3])
+    assert np.isnan(got[0])
+    assert np.isinf(got[3])
 
 
 def test_intervals_of_no_width_leave_no_difference(monkeypatch):

@@ -121,7 +121,9 @@ def test_a_check_that_gives_a_gradient_has_one_execution():
 def kernel_of_pieces(rng):
     """Wrong on random intervals, of the input alone."""
     drawn = (Piece.drawn(rng) for _ in iter(int, 1))
-    pieces = [next(each for each in drawn if each.wrong not in ("random", "reversed")) for _ in range(rng.integers(1, 4))]
+    pieces = [
+        next(each for each in drawn if each.wrong not in ("random", "reversed")) for _ in range(rng.integers(1, 4))
+    ]
 
     def fault(dtype, x, y):
         for piece in pieces:
@@ -184,9 +186,7 @@ def test_calls_join_in_any_order_and_parts_cross_processes():
 
 def test_neighbours_of_two_executions_say_nothing_of_the_way_that_it_goes():
     plan = make_plan("quick", "gelu", "float16")
-    made = executed(
-        {name: moved_by(lambda x, k=k: (k - 1) * (x % 9).astype(np.int64)) for k, name in enumerate(NAMES)}
-    )
+    made = executed({name: moved_by(lambda x, k=k: (k - 1) * (x % 9).astype(np.int64)) for k, name in enumerate(NAMES)})
     assert isinstance(made, WorstOfExecutions)
     assert sweep(made, plan).record.checks["monotone"] == "not applicable"
     alone = replace(BitsTarget(name="a", function="gelu", dtypes=("float16",), answer=made.device.answers["highest"]))

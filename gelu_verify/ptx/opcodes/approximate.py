@@ -7,7 +7,8 @@ from ..ir import Instruction
 from .floating import operands
 
 BOUNDS = {  # what approximate.h and HALVES keep to, by opcode and type
-    **{("ex2", "f32"): "2 ulp", ("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
+    ("ex2", "f32"): "2 ulp, exact at whole numbers as assumed",
+    **{("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
     **{("sqrt", "f32"): "2^-23 relative", ("rsqrt", "f32"): "2^-22.9 relative"},
     ("lg2", "f32"): "2^-22 relative or absolute",
     **dict.fromkeys(

@@ -30,8 +30,8 @@ def discover() -> Iterator[Target]:
 def computing(function: Function) -> Iterator[Target]:
     """The kernels of src/cuda/parameters for a function, with its parameters.
 
-    Where PTX does not specify the bits of one in some dtype, as of expf, the worst of all executions, and `executed` says
-    so: no formula here would be left otherwise.
+    Where PTX does not specify the bits of one in some dtype, as of expf, the worst of all executions, and `executed`
+    says so: no formula here would be left otherwise.
     """
     from ...gpu.ptx_device import ALL, device
 
