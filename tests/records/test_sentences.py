@@ -145,8 +145,10 @@ def test_a_result_of_several_executions_says_how_they_differ(executions, clause)
     made = Executions(same, floats, x_bits, tuple(Execution(name, ulp, "0x3f80", "0x3f80") for name, ulp in each))
     executed = f"ptx on CPU, products and sums rounded as they are written and fused, {bounds}"
     sentence = graded(replace(found.record, executed=executed, executions=made), found.table).sentence
-    said = f"no GPU's result: at each x the worst of {len(each)} executions, in which approximations have the lowest, mixed"
-    said += " values within their bounds (ex2.approx.f32: 2 ulp), and products and sums are rounded apart and fused"
+    said = f"no GPU's result: at each x the worst of {len(each)} executions, in which approximations have the lowest"
+    said += (
+        ", mixed values within their bounds (ex2.approx.f32: 2 ulp), and products and sums are rounded apart and fused"
+    )
     assert sentence.startswith(f"{said}; {clause}; ")
 
 
