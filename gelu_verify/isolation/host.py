@@ -17,7 +17,7 @@ from .. import errors
 from ..errors import TargetFailure
 from ..formats import Format
 from ..own_faults import OwnFault
-from ..targets.executions import ExecutionErrors
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.kinds import BUILDS
 from .channel import Channel, question
 from .limits import FIRST, LOADING, Limits, Patience

@@ -16,7 +16,7 @@ from ..formats import Format, get_format
 from ..gpu.faults import is_broken
 from ..own_faults import OwnFault
 from ..targets.base import T, Target
-from ..targets.executions import ExecutionErrors
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import question
 from .host import Host, TargetCase

@@ -23,7 +23,7 @@ from ..fenv import in_default_environment
 from ..formats import from_ordinals, get_format
 from ..functions import get_function
 from ..inputs.plans import Chunk, Plan
-from ..targets.executions import ExecutionErrors, joined
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences, collecting, differences
 from ..truth.values import judge
 from ..work.pools import ON_THREADS

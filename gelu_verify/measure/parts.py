@@ -16,7 +16,7 @@ from ..buckets.table import Table, merge
 from ..buckets.table_text import parts_of_table, table_of_parts
 from ..errors import TargetFailure
 from ..inputs.plans import Plan
-from ..targets.executions import ExecutionErrors
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.extra_outputs import Differences
 from ..work.packing import compressed, uncompressed
 

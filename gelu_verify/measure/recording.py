@@ -17,7 +17,7 @@ from .diagnosis import diagnosed
 
 if TYPE_CHECKING:
     from ..targets.base import Target
-    from ..targets.executions import ExecutionErrors
+    from ..targets.execution_errors import ExecutionErrors
 
 
 def unmeasured(target: Target, plan: Plan, bound_kind: BoundKind) -> Record:

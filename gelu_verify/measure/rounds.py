@@ -12,7 +12,7 @@ import numpy as np
 
 from ..buckets.table import Table
 from ..errors import TargetFailure
-from ..targets.executions import ExecutionErrors, joined
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences
 from ..work.executors import Pool, on_threads, results
 from .elsewhere import Elsewhere

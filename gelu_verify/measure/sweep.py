@@ -25,7 +25,7 @@ from ..records.grades import graded
 from ..records.measures import measured
 from ..records.parts import Beside
 from ..records.result import BoundKind, Record, Result, Time
-from ..targets.executions import ExecutionErrors, joined
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences, ExtraOutputs
 from ..targets.probing import ordinary_numbers
 from .beside import deciding, with_beside

@@ -20,7 +20,7 @@ from ..buckets.table import Table, merge
 from ..errors import TargetFailure
 from ..inputs.plans import Chunk, Plan
 from ..inputs.widened import BUCKET, MANY, chunks_of, outside, widened
-from ..targets.executions import ExecutionErrors, joined
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences
 from .budget import MOST_BUCKETS, Budget
 from .kept import Kept

@@ -23,7 +23,7 @@ from . import under_way
 from .output_memory import safe_copy
 
 if TYPE_CHECKING:
-    from .executions import ExecutionErrors
+    from .execution_errors import ExecutionErrors
 
 T = TypeVar("T")  # what is returned by a function that is applied
 SHORT = 1 << 13  # values of a result that is looked at twice

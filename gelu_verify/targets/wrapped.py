@@ -11,7 +11,7 @@ import numpy as np
 from .base import Target
 
 if TYPE_CHECKING:
-    from .executions import ExecutionErrors
+    from .execution_errors import ExecutionErrors
 
 
 @dataclass(frozen=True, kw_only=True)

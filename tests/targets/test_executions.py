@@ -15,7 +15,8 @@ from gelu_verify.measure.parts import packed, unpacked
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.grades import ORDER
 from gelu_verify.targets import incoming
-from gelu_verify.targets.executions import ExecutionErrors, WorstOfExecutions, in_all_executions, joined, worst_of
+from gelu_verify.targets.execution_errors import ExecutionErrors, joined
+from gelu_verify.targets.executions import WorstOfExecutions, in_all_executions, worst_of
 from gelu_verify.truth.values import judge, reference_bits
 
 NAMES = ("lowest", "nearest", "highest")
