@@ -1,8 +1,8 @@
 /* Activations as one writes them first, whose PTX leaves results open: docs/gpu.md has how far these matter. */
-#define KERNEL(type, name, value)                                                                                      \
-    extern "C" __global__ void name(const type *x, type *y, size_t n) {                                                \
-        size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;                                                      \
-        if (i < n) y[i] = value(x[i]);                                                                                 \
+#define KERNEL(type, name, value) \
+    extern "C" __global__ void name(const type *x, type *y, size_t n) { \
+        size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; \
+        if (i < n) y[i] = value(x[i]); \
     }
 
 __device__ float approximate_tanh(float u) {
