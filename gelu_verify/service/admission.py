@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from ..functions.parameters import split_name
 from ..paths import resource
 from .clients import CLIENT, busy
-from .process_pool import Answer, ProcessPool, TookTooLong
+from .process_pool import Answer, ForkPool, TookTooLong
 from .settings import ServiceLimits
 from .worker_pool import WorkerPool
 
@@ -45,15 +45,15 @@ class Admission:
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         most_bytes = limits.process_bytes
-        self.small = ProcessPool(
+        self.small = ForkPool(
             "small", limits.small_processes, limits.small_queue, niceness=5, seconds=limits.small_s,
             most_bytes=most_bytes,
         )  # fmt: skip
-        self.batch = ProcessPool(
-            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.batch_s,
+        self.batch = ForkPool(
+            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.call_s,
             most_bytes=most_bytes,
         )  # fmt: skip
-        self.verification = ProcessPool(
+        self.verification = ForkPool(
             "verification", limits.verify_processes, limits.verify_queue, niceness=15, seconds=limits.verify_s,
             most_bytes=most_bytes,
         )  # fmt: skip
@@ -62,7 +62,7 @@ class Admission:
         self.bytes = ByteBudget(limits.spool_bytes, limits.spool_bytes_per_client)
         self._receiving: Counter[str] = Counter()
 
-    async def in_class(self, seconds: float, work: Callable[[ProcessPool, float], Awaitable[T]]) -> T:
+    async def in_class(self, seconds: float, work: Callable[[ForkPool, float], Awaitable[T]]) -> T:
         """What `work` does in the class of its cost: with these processes, in so many seconds.
 
         Where it raises TookTooLong as a small request, it is called again as a batch.

@@ -123,7 +123,7 @@ class _Exchange:
                 self._process.end()
 
 
-class ProcessPool(WorkerPool):
+class ForkPool(WorkerPool):
     """`processes` processes, started by the first calls or by `start`.
 
     Parameters

@@ -45,6 +45,7 @@ class ServiceLimits:
     small_s: float = 1.0  # beyond it a request goes on as a batch
     batch_processes: int = 2
     batch_queue: int = 14
+    call_s: float = 60.0  # one call of a process that computes a batch
     batch_s: float = 20.0  # of a core, for all parts of a batch
     verify_processes: int = 2
     verify_queue: int = 8

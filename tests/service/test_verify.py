@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
-from gelu_verify.service.process_pool import ProcessPool
+from gelu_verify.service.process_pool import ForkPool
 from gelu_verify.service.settings import ServiceLimits, Settings
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.verification import verify as verify_here
 
@@ -144,7 +144,7 @@ def test_a_long_job_is_answered_with_202_and_progress(client, right):
 
 
 def test_a_running_job_is_202(client, right, monkeypatch):
-    monkeypatch.setattr(ProcessPool, "ask", lambda *_, **__: time.sleep(0.4))
+    monkeypatch.setattr(ForkPool, "ask", lambda *_, **__: time.sleep(0.4))
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["grade"]) == (202, "running", None)
     assert client.get(f"{done.headers['location']}/report.html").status_code == 409

@@ -18,7 +18,7 @@ from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE
 from ..params import DtypeName, ParameterizedPath, Rounding, checked, file_name, mode_of
 from ..problems import Problem, conflict
-from ..process_pool import ProcessPool, TookTooLong
+from ..process_pool import ForkPool, TookTooLong
 from ..state import AppState, state_of
 
 router = APIRouter(tags=["reference"])
@@ -142,7 +142,7 @@ class _FileBatch:
     def _most(self) -> int:
         return self._state.limits.json_values if self._is_text else self._state.limits.file_values
 
-    async def _computed(self, file: Body, pool: ProcessPool, most_s: float) -> tuple[bytes, str]:
+    async def _computed(self, file: Body, pool: ForkPool, most_s: float) -> tuple[bytes, str]:
         """The file of results and its media type; what is done is not done again where it is called a second time."""
         state, wanted, spool = self._state, self._wanted, self._state.spool
         if self._batch is None:
@@ -153,7 +153,7 @@ class _FileBatch:
         await self._batch.compute(pool, most_s)
         return await self._written(pool, self._form, self._batch.done)
 
-    async def _written(self, pool: ProcessPool, form: str, count: int) -> tuple[bytes, str]:
+    async def _written(self, pool: ForkPool, form: str, count: int) -> tuple[bytes, str]:
         """A file of the first results."""
         function, fmt, mode = self._wanted
         both = b"".join(each.read(0, count * fmt.uint.itemsize) for each in self._held)
