@@ -1,5 +1,6 @@
 """Memory and temporary files of a server stay within what docs/deploy.md and the files of deploy/ say."""
 
+import asyncio
 import itertools
 import json
 import re
@@ -18,6 +19,7 @@ from serving import serving
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.service.file_cache import FileCache
 from gelu_verify.service.settings import ServiceLimits
 
 SERVER, WORKER = 300 << 20, 1 << 30
@@ -129,3 +131,39 @@ def test_the_files_of_deploy_have_room_for_the_limits():
     assert size_of(re.search(r"^MemoryMax=(\S+)", unit, re.MULTILINE)[1]) >= workers * WORKER
     assert "--spool" in unit
     assert "GELU_VERIFY_SPOOL" in (ROOT / "deploy/Dockerfile").read_text()
+
+
+def test_files_that_were_not_asked_for_longest_go_first(tmp_path):
+    async def asked():
+        cache, made = FileCache(tmp_path, 250), []
+
+        async def make(key):
+            made.append(key)
+            return None, key.encode() * 100
+
+        for key in "abacab":
+            found = await cache.file(key, lambda key=key: make(key))
+            assert found.path.read_bytes() == key.encode() * 100
+        kept = [file.read_bytes()[:1] for file in sorted(tmp_path.rglob("file-*"))]
+        cache.close()
+        return made, kept
+
+    made, kept = asyncio.run(asked())
+    assert made == ["a", "b", "c", "b"], "b was asked for longest ago when there was no room for c"
+    assert sorted(kept) == [b"a", b"b"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
+    with serving("--answers", "none", "--spool", tmp_path) as server:
+        send(server, 60)
+        (left,) = tmp_path.iterdir()
+        server.kill()
+    assert any(left.rglob("file-*"))
+    with serving("--answers", "none", "--spool", tmp_path) as first:
+        assert not left.exists()
+        with serving("--answers", "none", "--spool", tmp_path) as second:
+            assert len(list(tmp_path.iterdir())) == 2, "that of a server that runs stays"
+            second.stop()
+        first.stop()
+    assert list(tmp_path.iterdir()) == []
