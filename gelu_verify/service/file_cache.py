@@ -59,6 +59,12 @@ class FileCache:
             self._remove(self._files.pop(next(iter(self._files))))
         return found
 
+    def discard(self, key: Hashable) -> None:
+        """Remove the file of a key if there is one."""
+        found = self._files.pop(key, None)
+        if found is not None:
+            self._remove(found)
+
     def close(self) -> None:
         """Remove them all."""
         if self._folder is not None:

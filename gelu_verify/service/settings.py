@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from .tokens import Token
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DIGITS = 20
@@ -67,7 +69,7 @@ class ServiceLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """What `gelu-verify serve` was started with; `token` permits writing to `store`."""
+    """What `gelu-verify serve` was started with; `tokens` permit writing to `store`."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -78,7 +80,7 @@ class Settings:
     store: Path | None = None
     store_bytes: int | None = None  # beyond it no run is stored
     retain_days: float | None = None  # older stored runs are deleted
-    token: str | None = field(default=None, repr=False)
+    tokens: tuple[Token, ...] = ()
     runs: Path | None = None  # folder of stored runs to publish
     versions: Path | None = None  # folder of measured releases of libraries; None: those that the package has
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`

@@ -20,7 +20,7 @@ from .upload_record import repeat_of
 
 @dataclass(frozen=True)
 class Upload:
-    """What is verified, and where the run goes; None: nowhere."""
+    """What is verified; where the run goes, None: nowhere; and the name of the token that permits it."""
 
     plan: str
     function: str
@@ -29,6 +29,7 @@ class Upload:
     name: str
     body: Body
     store: Store | None
+    owner: str
     facts: dict[str, Any]
 
 
@@ -63,7 +64,7 @@ def _verify(pool: ForkPool, jobs: JobRegistry, job: UploadJob, upload: Upload) -
 
         result = Result(record, unpacked(both[:size]).table if size else None)
         facts = {key: value for key, value in upload.facts.items() if key != "created"}  # the store has its own time
-        job.stored_as = upload.store.add(result, command=repeat, facts=facts)
+        job.stored_as = upload.store.add(result, command=repeat, facts=facts, owner=upload.owner)
     log("verified", target=record.target, function=upload.function, dtype=upload.dtype, plan=upload.plan,
         grade=record.grade, max_ulp=record.max_ulp, stored=job.stored_as)  # fmt: skip
     return buckets
