@@ -44,7 +44,7 @@ def parse_tokens(text: str) -> tuple[Token, ...]:
     lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if len(lines) == 1 and len(lines[0]) == 1:
         return (_checked("the token", "", SCOPES, lines[0][0]),)
-    found = []
+    found: list[Token] = []
     for number, parts in enumerate(lines, 1):
         if len(parts) != 3:
             raise UsageError(f"token {number} has {len(parts)} fields (accepted: a name, scopes and a token)")

@@ -256,7 +256,8 @@ def test_each_client_has_a_token_with_scopes(right, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("short", "at least 16"), ("", "no token"), ("ci store", "2 fields"), ("ci read 0123456789abcdef", "scope 'read'"),
+        ("short", "at least 16"), ("", "no token"), ("ci store", "2 fields"),
+        ("ci read 0123456789abcdef", "scope 'read'"),
         ("CI store 0123456789abcdef", "'CI'"), ("ci store 0123456789abcdef\n" * 2, "each once"),
         ("ci store 0123456789abcdé", "ASCII"),
     ],

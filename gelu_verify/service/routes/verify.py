@@ -130,10 +130,8 @@ async def verify(
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
     body = await state.spool.body(request, limits.body_bytes, expected=made.size)
     job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
-    upload, pool = (
-        Upload(plan, function, dtype, seed, name, body, store, token.name if token else "", _facts()),
-        state.admission.verification,
-    )
+    owner, pool = "" if token is None else token.name, state.admission.verification
+    upload = Upload(plan, function, dtype, seed, name, body, store, owner, _facts())
     try:
         job.future = pool.submit(run_job, pool, state.jobs, job, upload)
     except Problem:
