@@ -33,7 +33,6 @@ PART_S = 0.05
 """Seconds that a part of a batch is to take: so long a client waits for its turn."""
 TEXT_S = 2e-6  # to read or to write a number as text
 PLAN_S = 0.2
-PARQUET_S = 0.1
 REPORT_S = 0.1
 VERSIONS_S = 2.0
 _FEW_DIGITS, _MANY_DIGITS = 40, 1000  # between which the time of a look-up is interpolated

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from .. import input_files
-from ..admission import PARQUET_S, TEXT_S, slowest_s
+from ..admission import TEXT_S, slowest_s
 from ..batches import Batch, StreamedResults, Wanted
 from ..bodies import RAW_TYPE, Body, SlicedResponse, media_type_of
 from ..caching import NO_STORE
@@ -135,8 +135,7 @@ class _FileBatch:
         """Seconds of as many inputs as there can be in a file of this size."""
         fmt = self._wanted.fmt
         count = min(size // 2, self._most) if self._kind != input_files.PARQUET else self._most
-        values = slowest_s(self._wanted.function, fmt.name, count)
-        return values + count * TEXT_S * self._is_text + PARQUET_S * ("parquet" in self._kind + self._form)
+        return slowest_s(self._wanted.function, fmt.name, count) + count * TEXT_S * self._is_text
 
     @property
     def _most(self) -> int:
