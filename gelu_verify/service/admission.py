@@ -49,11 +49,11 @@ class Admission:
             most_bytes=most_bytes,
         )  # fmt: skip
         self.batch = ForkPool(
-            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.call_s,
+            "batches", limits.batch_processes, limits.batch_queue, niceness=10, seconds=limits.call_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.verification = ForkPool(
-            "verification", limits.verify_processes, limits.verify_queue, niceness=15, seconds=limits.verify_s,
+            "verification", limits.verify_processes, limits.verify_queue, niceness=10, seconds=limits.verify_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.work = WorkerPool("work", limits.work_threads, limits.work_queue)
