@@ -81,8 +81,8 @@ class Batch:
         return _too_long(f"{self.done} of {self.total} values are done: {error.detail}")
 
     async def started(self, computing: asyncio.Future[None]) -> None:
-        """Wait for the first part; its error if it has one."""
-        if not await self.has(min(1, self.total), computing) or computing.done():
+        """Wait for the first results; the error if there are none."""
+        if not await self.has(min(1, self.total), computing):
             await computing
 
     async def has(self, count: int, computing: asyncio.Future[None]) -> bool:

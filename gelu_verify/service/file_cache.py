@@ -36,19 +36,27 @@ class FileCache:
     def __init__(self, parent: Path | None, most_bytes: int) -> None:
         self._parent, self._most, self._bytes, self._made = parent, most_bytes, 0, 0
         self._folder: TemporaryDirectory[str] | None = None
+        self._making: dict[Hashable, asyncio.Event] = {}
         self._lock = Lock()
         self._files: dict[Hashable, KeptFile] = {}
 
     async def file(self, key: Hashable, make: Callable[[], Awaitable[Made]]) -> KeptFile:
         """The file of a key, with the note and the content that `make` returns if there is none."""
+        while key in self._making:  # for another request; where that fails, for this one
+            await self._making[key].wait()
         found = self._files.pop(key, None)
-        if found is None:
+        if found is not None:
+            self._files[key] = found
+            return found
+        ended = self._making[key] = asyncio.Event()
+        try:
             return await self.add(key, *await make())
-        self._files[key] = found
-        return found
+        finally:
+            del self._making[key]
+            ended.set()
 
     async def add(self, key: Hashable, note: str | None, content: bytes) -> KeptFile:
-        """Keep a file, in the place of one that may have been made at the same time."""
+        """Keep a file, in the place of one that was there."""
         found = await asyncio.to_thread(self._written, note, content)
         other = self._files.pop(key, None)
         if other is not None:

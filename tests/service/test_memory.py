@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn", reason="needs the extra serve")
 from hostile_clients import processes
 from serving import serving
 
+from gelu_verify.errors import UsageError
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.service.file_cache import FileCache
@@ -167,3 +168,24 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
             second.stop()
         first.stop()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_made_once_for_requests_at_the_same_time(tmp_path):
+    async def asked():
+        cache, made = FileCache(tmp_path, 1000), []
+
+        async def make():
+            made.append(len(made))
+            await asyncio.sleep(0.01)
+            if len(made) == 1:
+                raise UsageError("the first is refused")
+            return None, b"content"
+
+        found = await asyncio.gather(*(cache.file("key", make) for _ in range(4)), return_exceptions=True)
+        cache.close()
+        return made, found
+
+    made, found = asyncio.run(asked())
+    assert made == [0, 1], "once for the request that is refused, once for all others"
+    assert [type(each) for each in found[:1]] == [UsageError]
+    assert len({each.path for each in found[1:]}) == 1
