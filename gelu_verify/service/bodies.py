@@ -1,25 +1,23 @@
-"""Request bodies, admitted before they are read and kept on disk; large responses sent in slices.
+"""Request bodies and results, kept on disk while they are used; large responses sent in slices.
 
-A body of known length reserves that many bytes of the spool before its first byte is read, one of unknown length the
-most that it may have. What is not free is refused with 429, so clients cannot fill the memory or the disk.
+Bytes are charged to a client as they arrive, whatever length it announced, and must arrive at a least rate.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
-from typing import IO, Any, cast
+from typing import IO, cast
 
-import numpy as np
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from .clients import ByteBudget
+from .admission import Admission, ByteBudget
+from .clients import CLIENT
 from .problems import Problem, bad_request, conflict, too_large
 from .settings import ServiceLimits
 
@@ -34,14 +32,30 @@ def media_type_of(request: Request) -> str:
 
 
 class Body:
-    """A whole request body, in a file that nobody else can open."""
+    """Bytes of a request or of a response, in memory if they are few, else in a file that nobody else can open."""
 
-    def __init__(self, opened: ExitStack, file: IO[bytes], size: int) -> None:
-        self._opened, self._file, self.size = opened, file, size
+    def __init__(self, budget: ByteBudget, folder: str | None) -> None:
+        self._budget, self._client, self.size = budget, CLIENT.get(), 0
+        file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder, prefix="gelu-verify-")  # noqa: SIM115 - see `close`
+        self._file = cast(IO[bytes], file)
+
+    async def add(self, data: bytes | bytearray) -> None:
+        """Append to it; Problem 429 if the client may not hold so many bytes, 507 if the disk is full."""
+        self._budget.add(self._client, len(data))
+        self.size += len(data)
+        try:
+            if self.size <= _IN_MEMORY:
+                self._file.write(data)
+            else:
+                await asyncio.to_thread(self._file.write, data)
+        except OSError:
+            raise Problem(507, "no-space", "the server cannot keep the body: its disk is full") from None
 
     def close(self) -> None:
-        """Remove the file, and give back its place in the spool."""
-        self._opened.close()
+        """Remove it, once."""
+        if not self._file.closed:
+            self._file.close()
+            self._budget.remove(self._client, self.size)
 
     def content(self) -> bytes:
         """All of it."""
@@ -63,20 +77,12 @@ class Body:
             found.update(self.read(start, SLICE))
         return found.hexdigest()
 
-    def array(self, dtype: np.dtype[Any]) -> np.ndarray:
-        """All of it as an array; pages of the file, not of memory, if it is large."""
-        if self.size <= _IN_MEMORY:
-            return np.frombuffer(self.content(), dtype)
-        self._file.flush()
-        return np.memmap(self._file, dtype, "r")
-
 
 class Spool:
-    """Where bodies are kept while they are used, and how many bytes of them there may be."""
+    """Where bodies are kept while they are used."""
 
-    def __init__(self, limits: ServiceLimits, folder: str | None) -> None:
-        self._limits, self._folder = limits, folder
-        self.budget = ByteBudget(limits.spool_bytes, limits.spool_bytes_per_client)
+    def __init__(self, admission: Admission, limits: ServiceLimits, folder: str | None) -> None:
+        self._admission, self._limits, self._folder = admission, limits, folder
 
     async def body(self, request: Request, max_bytes: int, expected: int | None = None) -> Body:
         """The body of a request, to be closed by the caller.
@@ -86,56 +92,63 @@ class Spool:
         Problem : 413 longer than `max_bytes`; 415 encoded; 429 not admitted; 408 too slow; 400 cut off;
             409 not `expected` bytes long; 507 the disk is full
         """
-        size = _announced(request, max_bytes, expected)
-        with ExitStack() as opening:
-            opening.enter_context(self.budget.reserved(size))
-            file = cast(IO[bytes], opening.enter_context(
-                tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=self._folder, prefix="gelu-verify-")))  # fmt: skip
-            received = await self._receive(request, file, max_bytes)
-            if expected is not None and received != expected:
-                raise wrong_length(received, expected)
-            return Body(opening.pop_all(), file, received)
+        _check_announced(request, max_bytes, expected)
+        with self._admission.receiving(), self._closed_on_error() as body:
+            await self._receive(request, body, max_bytes)
+            if expected is not None and body.size != expected:
+                raise wrong_length(body.size, expected)
+            return body
 
-    async def _receive(self, request: Request, file: IO[bytes], max_bytes: int) -> int:
-        """Write the body to `file`; its size."""
-        limits, size, pending = self._limits, 0, bytearray()
+    async def kept(self, content: bytes) -> Body:
+        """Bytes that are not to stay in memory, to be closed by the caller; charged to the current client."""
+        with self._closed_on_error() as body:
+            await body.add(content)
+            return body
+
+    @contextmanager
+    def _closed_on_error(self) -> Iterator[Body]:
+        body = Body(self._admission.bytes, self._folder)
         try:
-            async with asyncio.timeout(limits.body_s) as whole:
-                stream = request.stream()
-                while True:
-                    async with asyncio.timeout(limits.body_idle_s):
-                        data = await anext(stream, None)
-                    if data is None:
-                        break
-                    size += len(data)
-                    pending += data
-                    if size > max_bytes:
-                        raise too_large(f"the body has more than {max_bytes} bytes")
-                    if len(pending) >= SLICE:
-                        await _write(file, pending)
-                        pending = bytearray()
-        except TimeoutError:
-            limit = limits.body_s if whole.expired() else limits.body_idle_s
-            raise Problem(408, "too-slow", f"the body did not arrive within {limit:g} s") from None
-        except ClientDisconnect:
-            raise bad_request("the body was cut off", "cut-off") from None
-        await _write(file, pending)
-        return size
+            yield body
+        except BaseException:
+            body.close()
+            raise
+
+    async def _receive(self, request: Request, body: Body, max_bytes: int) -> None:
+        """Add what arrives, in slices."""
+        limits, clock, pending, size = self._limits, asyncio.get_running_loop(), bytearray(), 0
+        began, stream = clock.time(), request.stream()
+        while True:
+            latest = began + min(limits.body_s, limits.body_idle_s + size / limits.body_bytes_per_s)
+            try:
+                async with asyncio.timeout_at(min(latest, clock.time() + limits.body_idle_s)):
+                    data = await anext(stream, None)
+            except TimeoutError:
+                raise _too_slow(limits, size) from None
+            except ClientDisconnect:
+                raise bad_request("the body was cut off", "cut-off") from None
+            if data is None:
+                break
+            size += len(data)
+            pending += data
+            if size > max_bytes:
+                raise too_large(f"the body has more than {max_bytes} bytes")
+            if len(pending) >= SLICE:
+                await body.add(pending)
+                pending = bytearray()
+        await body.add(pending)
 
 
-async def _write(file: IO[bytes], data: bytearray) -> None:
-    """In a thread, if it goes to disk."""
-    try:
-        if file.tell() + len(data) <= _IN_MEMORY:
-            file.write(data)
-        else:
-            await asyncio.to_thread(file.write, data)
-    except OSError:
-        raise Problem(507, "no-space", "the server cannot keep the body: its disk is full") from None
+def _too_slow(limits: ServiceLimits, size: int) -> Problem:
+    detail = (
+        f"{size} bytes of the body arrived (accepted: all within {limits.body_s:g} s, {limits.body_bytes_per_s} a "
+        f"second after the first {limits.body_idle_s:g} s, and no pause of {limits.body_idle_s:g} s)"
+    )
+    return Problem(408, "too-slow", detail)
 
 
-def _announced(request: Request, max_bytes: int, expected: int | None) -> int:
-    """The length of the body, or the most it may have; Problem if it will not be accepted."""
+def _check_announced(request: Request, max_bytes: int, expected: int | None) -> None:
+    """Refuse a body by its head: Problem if it is encoded, too long, or not of the expected length."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
         detail = f"content encoding {encoding[:40]!r} (accepted: identity, a body that is not compressed)"
@@ -146,44 +159,42 @@ def _announced(request: Request, max_bytes: int, expected: int | None) -> int:
         raise too_large(f"the body has {size} bytes (accepted: up to {max_bytes})")
     if expected is not None and size not in (None, expected):
         raise wrong_length(size or 0, expected)
-    return next(each for each in (size, expected, max_bytes) if each is not None)
 
 
 def wrong_length(found: int, expected: int) -> Problem:
     return conflict(f"the body has {found} bytes (accepted: exactly {expected})", "wrong-length")
 
 
-def json_of(body: bytes) -> Any:
-    """The body as JSON; Problem 400 if it is not JSON."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise bad_request(f"the body is not JSON: {error}", "no-json") from None
-
-
 class SlicedResponse(Response):
-    """A large body sent in slices, so that a slow reader keeps no copy of it in memory; a `Body` is closed then."""
+    """A large body sent in slices, so that a slow reader keeps no copy of it in memory; it is closed then."""
 
-    def __init__(self, content: memoryview | Body, headers: Mapping[str, str], limits: ServiceLimits) -> None:
+    def __init__(self, content: Body, headers: Mapping[str, str], limits: ServiceLimits) -> None:
         self._content, self._seconds = content, limits.response_s
-        self._size = content.size if isinstance(content, Body) else len(content)
-        super().__init__(b"", headers={**headers, "Content-Length": str(self._size)})
+        super().__init__(b"", headers={**headers, "Content-Length": str(content.size)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size = self._content.size
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             if scope["method"] == "HEAD":
                 await send({"type": "http.response.body", "body": b""})
                 return
             async with asyncio.timeout(self._seconds):
-                for start in range(0, max(self._size, 1), SLICE):
-                    part, more = self._part(start), start + SLICE < self._size
-                    await send({"type": "http.response.body", "body": part, "more_body": more})
+                sent = 0
+                while sent < size:
+                    end = min(sent + SLICE, await self.end_of_ready(sent, scope))
+                    if end <= sent:
+                        return
+                    part, sent = self._content.read(sent, end - sent), end
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
         finally:
-            if isinstance(self._content, Body):
-                self._content.close()
+            await self.end()
+            self._content.close()
 
-    def _part(self, start: int) -> bytes:
-        if isinstance(self._content, Body):
-            return self._content.read(start, SLICE)
-        return bytes(self._content[start : start + SLICE])
+    async def end_of_ready(self, sent: int, scope: Scope) -> int:
+        """Wait until more than `sent` bytes can be sent; so many, or fewer if no more ever will."""
+        return self._content.size
+
+    async def end(self) -> None:
+        """Nothing more of it will be sent."""

@@ -1,4 +1,4 @@
-"""Who sends a request, and what one client may hold of what all share.
+"""Who sends a request, and what a client is told of the places that it has.
 
 A client is an IP address; of IPv6 the network of 64 bits, which one host usually has for itself. Behind a proxy the
 address is that of `X-Forwarded-For`, if the proxy is one of `--trusted-proxies`.
@@ -6,18 +6,16 @@ address is that of `X-Forwarded-For`, if the proxy is one of `--trusted-proxies`
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from threading import Lock
 
 from .problems import Problem
 
 CLIENT: ContextVar[str] = ContextVar("client", default="")
 """The client of the request that is being answered."""
+QUOTAS: ContextVar[dict[str, tuple[int, int]] | None] = ContextVar("quotas", default=None)
+"""For the headers of its response: the places that the client has in each queue that was asked, and those left."""
 
 
 @lru_cache(maxsize=4096)
@@ -54,37 +52,11 @@ def _network(place: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-class ByteBudget:
-    """Bytes that all requests together may hold, of which one client gets at most a share."""
-
-    def __init__(self, total: int, per_client: int) -> None:
-        self.total, self.per_client = total, min(per_client, total)
-        self.used = 0
-        self.on_change: Callable[[float], None] = lambda used: None
-        self._clients: Counter[str] = Counter()
-        self._lock = Lock()
-
-    @contextmanager
-    def reserved(self, count: int) -> Iterator[None]:
-        """Hold `count` bytes for the current client; Problem 429 if they are not free."""
-        client = CLIENT.get()
-        with self._lock:
-            if self._clients[client] + count > max(self.per_client, count):
-                raise busy(f"you are sending more than {self.per_client} bytes at the same time")
-            if self.used + count > self.total:
-                raise busy(f"all clients together are sending more than {self.total} bytes")
-            self.used += count
-            self._clients[client] += count
-            self.on_change(self.used)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.used -= count
-                self._clients[client] -= count
-                self.on_change(self.used)
-                if not self._clients[client]:
-                    del self._clients[client]
+def note_quota(queue: str, most: int, left: int) -> None:
+    """Tell the current client of its places in a queue."""
+    quotas = QUOTAS.get()
+    if quotas is not None:
+        quotas[queue] = most, left
 
 
 def busy(why: str, retry_s: int = 1) -> Problem:

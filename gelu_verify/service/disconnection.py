@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from threading import Event
 from typing import Any, TypeVar
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from .problems import CLIENT_LEFT, Problem
 from .protocol import LEFT
@@ -25,8 +25,8 @@ class ClientLeft(Problem):
         super().__init__(CLIENT_LEFT, "client-left", "the client has left")
 
 
-async def unless_client_left(request: Request, work: Coroutine[Any, Any, T], left: Event | None = None) -> T:
-    """The result of `work`, which is cancelled soon after the client leaves; `left` is set then, for its threads.
+async def unless_client_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled soon after the client leaves.
 
     Raises
     ------
@@ -44,11 +44,15 @@ async def unless_client_left(request: Request, work: Coroutine[Any, Any, T], lef
     finally:
         gone.cancel()
         if not task.done():
-            if left is not None:
-                left.set()
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+def has_left(scope: Scope) -> bool:
+    """Whether the client has closed the connection, or its half of it, as far as our server says."""
+    left: asyncio.Event | None = scope.get("extensions", {}).get(LEFT)
+    return left is not None and left.is_set()
 
 
 async def client_has_left(request: Request) -> bool:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import tokenize
 import zipfile
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import Format
-from ..functions.parameters import exact_text
+from ..formats import Format, Mode
+from .encoding import JSON_TYPE, json_bytes
 from .problems import Problem, bad_request, conflict
-from .tables import parquet_of
+from .tables import parameters_of, parquet_of
 
 PARQUET, CSV, NPY, NPZ, RAW = (
     "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
 )  # fmt: skip
+FILES = (CSV, NPY, PARQUET)
+_BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionError, tokenize.TokenError)
 """What NumPy raises for damaged headers: it parses them as Python."""
 
@@ -27,19 +30,44 @@ _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionE
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
     """Bits of the inputs in a file.
 
-    A CSV file has one number a line, as in the path of a look-up; the others have unsigned integers as wide as the
-    dtype (Parquet: in a column `x_bits`), or floats of it.
+    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have
+    unsigned integers as wide as the dtype (Parquet: in a column `x_bits`), or floats of it.
 
     Raises
     ------
     Problem : 400 not such a file; 409 another type of numbers; 413 more than `most` inputs; 415 unknown kind
     """
     readers: dict[str, Callable[[bytes, Format, int], np.ndarray]] = {
-        CSV: _csv, NPY: _npy, PARQUET: _parquet,
+        JSON_TYPE: _json, CSV: _csv, NPY: _npy, PARQUET: _parquet,
     }  # fmt: skip
     if kind not in readers:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(readers)})")
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
     return readers[kind](content, fmt, most)
+
+
+def _json(content: bytes, fmt: Format, most: int) -> np.ndarray:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"the body is not JSON: {error}", "no-json") from None
+    return bits_of(fmt, found, most)
+
+
+def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
+    """The inputs of {"x_bits": [...]}."""
+    texts = content.get("x_bits") if isinstance(content, dict) else None
+    if not isinstance(texts, list):
+        raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
+    if len(texts) > most:
+        raise Problem(413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {most}; more as {RAW})")
+    found = []
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not _BITS.fullmatch(text):
+            raise Problem(422, "invalid", f"x_bits[{index}] is {repr(text)[:40]} (accepted: bits such as 0xc0d00000)")
+        if (bits := int(text, 16)) >> fmt.width:
+            raise conflict(f"x_bits[{index}] is {text}, too wide for {fmt.name} ({fmt.width} bits)")
+        found.append(bits)
+    return np.array(found, fmt.uint)
 
 
 def _csv(content: bytes, fmt: Format, most: int) -> np.ndarray:
@@ -119,11 +147,12 @@ def _check(count: int, most: int) -> None:
         raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
 
 
-def written(
-    kind: str, fmt: Format, x: np.ndarray, y: np.ndarray, parameters: Mapping[str, Fraction]
-) -> tuple[bytes, str]:
+def written(kind: str, function: str, fmt: Format, mode: Mode, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:
     """Inputs and results as a file of that kind, and its media type; each parameter is a column of its own, as text."""
-    texts = {name: exact_text(value) for name, value in parameters.items()}
+    if kind == "json":
+        y_bits = [fmt.bits_text(bits) for bits in y.tolist()]
+        return json_bytes({"function": function, "dtype": fmt.name, "rounding": mode, "y_bits": y_bits}), JSON_TYPE
+    texts = parameters_of(function)
     if kind == "csv":
         digits, more = fmt.width // 4, "".join(f",{text}" for text in texts.values())
         rows = (f"0x{a:0{digits}x},0x{b:0{digits}x}{more}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True))

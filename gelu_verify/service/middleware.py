@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import problems
-from .clients import CLIENT, client_of
+from .clients import CLIENT, QUOTAS, client_of
 from .problems import CAUSE
 from .request_log import new_id
-from .response_headers import completed
+from .response_headers import Headers, completed
 from .telemetry import log
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class ServiceMiddleware:
             return
         client = client_of(scope["client"][0]) if scope.get("client") else ""
         CLIENT.set(client)
+        quotas: dict[str, tuple[int, int]] = {}
+        QUOTAS.set(quotas)
         start, status, sent, request = perf_counter(), 0, 0, id_of(scope)
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
@@ -42,7 +44,8 @@ class ServiceMiddleware:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": completed(message["headers"], scope["path"], request)}
+                headers = [*message["headers"], *_rate_limit(quotas)]
+                message = {**message, "headers": completed(headers, scope["path"], request)}
             else:
                 sent += len(message.get("body", b""))
             await send(message)
@@ -61,6 +64,15 @@ class ServiceMiddleware:
         self.state.log.record(
             request, client, scope["method"], route, scope["path"], status, sent, perf_counter() - start, cause
         )
+
+
+def _rate_limit(quotas: dict[str, tuple[int, int]]) -> Headers:
+    """Places of the client in queues, and those left (draft-ietf-httpapi-ratelimit-headers)."""
+    if not quotas:
+        return []
+    policy = ", ".join(f'"{name}";q={most};qu="concurrent-requests"' for name, (most, _) in quotas.items())
+    left = ", ".join(f'"{name}";r={left}' for name, (_, left) in quotas.items())
+    return [(b"ratelimit-policy", policy.encode()), (b"ratelimit", left.encode())]
 
 
 def id_of(scope: Scope) -> str:

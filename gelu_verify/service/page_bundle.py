@@ -14,8 +14,6 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from starlette.responses import Response
-
 from .encoding import json_bytes
 from .tables import catalogue
 
@@ -34,10 +32,6 @@ class Page:
 
     content: bytes
     policy: str
-
-    def response(self, control: str) -> Response:
-        headers = {"Content-Security-Policy": self.policy, "Cache-Control": control}
-        return Response(self.content, headers=headers, media_type=MEDIA_TYPES["html"])
 
 
 @cache

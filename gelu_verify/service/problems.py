@@ -35,6 +35,8 @@ class ProblemDetails(BaseModel):
 class Problem(Exception):
     """An error response: status, kind, and one line that says what was wrong and what is accepted."""
 
+    finished = b""  # JSON of the part of a result that there is, for the member `finished`
+
     def __init__(self, status: int, kind: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.kind, self.detail, self.headers = status, kind, detail, dict(headers or {})
@@ -49,7 +51,10 @@ def content(status: int, kind: str, detail: str) -> bytes:
 
 def response(problem: Problem) -> Response:
     headers = {"Cache-Control": "no-store", **problem.headers}
-    return Response(content(problem.status, problem.kind, problem.detail), problem.status, headers, MEDIA_TYPE)
+    body = content(problem.status, problem.kind, problem.detail)
+    if problem.finished:
+        body = b'%s, "finished": %s}' % (body[:-1], problem.finished)
+    return Response(body, problem.status, headers, MEDIA_TYPE)
 
 
 def too_large(detail: str) -> Problem:

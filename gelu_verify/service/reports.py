@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..runs.store import Run
-from .jobs import UploadJob
-from .page_bundle import Page, hash_of
+from .page_bundle import hash_of
 
 if TYPE_CHECKING:
     from ..report.frames import RunLike
 
 
-def render_runs(runs: Sequence[RunLike]) -> Page:
-    """The report of `runs`, side by side if there are several."""
+def render_runs(runs: Sequence[RunLike]) -> tuple[str, bytes]:
+    """The Content-Security-Policy and the report of `runs`, side by side if there are several."""
     from ..report.frames import FRAMES
     from ..report.page import render  # imports pandas (0.3 s): only when first needed
 
     page = render(runs, {name: build(runs) for name, build in FRAMES.items()})
-    return Page(page.encode(), policy(page))
+    return policy(page), page.encode()
 
 
-@lru_cache(maxsize=4)
-def stored_report(*runs: Run) -> Page:
-    """The same, kept for the runs asked for last: rendering takes seconds if a run has many results."""
-    return render_runs(runs)
+def table_of(run: Run, table: str, kind: str) -> bytes:
+    """A table of the report as CSV or JSON."""
+    from ..report.frames import FRAMES
+    from ..report.rows import csv_text, json_text
 
-
-def render_job(job: UploadJob) -> Page:
-    """The report of a finished upload."""
-    assert job.run is not None
-    return render_runs([job.run])
+    text = {"csv": csv_text, "json": json_text}[kind]
+    return text(table, FRAMES[table]([run])).encode(errors="backslashreplace")
 
 
 def policy(page: str) -> str:

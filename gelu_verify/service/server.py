@@ -6,6 +6,7 @@ Several processes are uvicorn's: it starts a new one when one ends, and at SIGHU
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
 import os
 import shutil
@@ -27,6 +28,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.supervisors import Multiprocess
 
 from ..errors import UsageError
+from ..truth.values import forget_values
 from .app import create_app
 from .fast_path import FastPath
 from .protocol import LimitedProtocol
@@ -39,6 +41,7 @@ IDLE_S = 30
 _SWITCH_S = (
     0.0005  # so soon the event loop gets the interpreter lock from a thread that computes (Python's default: 5 ms)
 )
+FOLDER, LOCK = "gelu-verify-server-", "lock"
 _FIRST_PASSED = 3  # the first descriptor that systemd passes
 
 
@@ -50,7 +53,7 @@ def run_server(settings: Settings) -> None:
     UsageError : the address is not available
     ResultsError : the store cannot be opened
     """
-    with _listener(settings) as listener, _shared_folders(settings) as settings:
+    with _listener(settings) as listener, _own_folder(settings) as settings:
         config = uvicorn.Config(
             partial(worker, settings), factory=True, http=LimitedProtocol, ws="none", lifespan="on",
             log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S,
@@ -71,13 +74,16 @@ def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeader
     """The application of a process, with what belongs to the process: log, signals, limits of connections."""
     writer = log_to_stderr()
     sys.setswitchinterval(_SWITCH_S)
+    forget_values(0)  # what is worth keeping is computed in processes
     app = create_app(settings)
     state = app.state
     state.log = RequestLog(state.metrics, writer, only_errors=settings.log_requests == "errors")
-    state.on_start = [state.oracle_pool.start, partial(_drain_at_the_end, state)]
+    state.on_start = [state.admission.small.start, partial(_drain_at_the_end, state)]
     state.on_stop = [partial(log, "stopped"), writer.close]
     if url is not None:
         state.on_start.append(partial(log, "listening", url=url))
+    if settings.workers == 1 and settings.spool is not None:  # uvicorn ends this process by the signal that it got
+        state.on_stop.append(partial(shutil.rmtree, settings.spool, ignore_errors=True))
     LimitedProtocol.limits, LimitedProtocol.log = settings.limits, state.log
     LimitedProtocol.hosts, LimitedProtocol.trusted_proxies = settings.hosts, frozenset(settings.trusted_proxies)
     if settings.trusted_proxies:
@@ -106,20 +112,31 @@ def _drain_at_the_end(state: AppState) -> None:
 
 
 @contextmanager
-def _shared_folders(settings: Settings) -> Iterator[Settings]:
-    """For several processes: a folder for the jobs, and one for the metrics; removed at the end."""
-    if settings.workers == 1:
-        yield settings
-        return
-    folder = Path(tempfile.mkdtemp(prefix="gelu-verify-", dir=settings.spool))
-    metrics = folder / "metrics"
-    metrics.mkdir()
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)  # prometheus_client reads it when it is imported
-    try:
-        yield replace(settings, jobs_folder=settings.jobs_folder or folder)
-    finally:
-        del os.environ["PROMETHEUS_MULTIPROC_DIR"]
-        shutil.rmtree(folder, ignore_errors=True)
+def _own_folder(settings: Settings) -> Iterator[Settings]:
+    """A folder in the spool for bodies, files, jobs and metrics; it is removed at the end, or by the next start."""
+    parent = settings.spool or Path(tempfile.gettempdir())
+    _remove_abandoned(parent)
+    folder = Path(tempfile.mkdtemp(prefix=".gelu-verify-", dir=parent))
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = folder.rename(parent / f"{FOLDER}{folder.name.removeprefix('.gelu-verify-')}")
+        metrics = folder / "metrics"
+        metrics.mkdir()
+        if settings.workers > 1:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)  # prometheus_client reads it when it is imported
+        try:
+            yield replace(settings, spool=folder, jobs_folder=settings.jobs_folder or folder)
+        finally:
+            os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of servers that were killed: nobody holds their lock."""
+    for folder in parent.glob(f"{FOLDER}*"):
+        with suppress(OSError), (folder / LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder)
 
 
 def _listener(settings: Settings) -> socket.socket:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from .tokens import Token
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DIGITS = 20
@@ -24,26 +26,33 @@ class ServiceLimits:
     plan_inputs: int = 1 << 24
     connections: int = 512
     connections_per_client: int = 128
-    spool_bytes: int = 1 << 30  # bodies of all clients that are on disk at the same time
+    spool_bytes: int = 1 << 30  # bodies and results of all clients that are kept at the same time
     spool_bytes_per_client: int = 1 << 28
+    bodies_per_client: int = 16  # that arrive at the same time
+    body_bytes_per_s: int = 8 << 10  # the least, after the first body_idle_s
     head_s: float = 10.0
     body_idle_s: float = 10.0
     body_s: float = 120.0
     send_s: float = 30.0
     response_s: float = 600.0
-    batch_s: float = 20.0
     wait_s: float = 2.0  # an upload that takes longer is answered with 202
     job_ttl_s: float = 900.0
     jobs_max: int = 256
     jobs_bytes: int = 1 << 28  # of all results that are kept
     look_up_cache_bytes: int = 1 << 23
-    oracle_processes: int = 2
-    oracle_queue: int = 32
-    oracle_s: float = 20.0
-    batch_threads: int = 2
-    batch_queue: int = 6
-    verify_threads: int = 2
+    file_cache_bytes: int = 1 << 27  # tables and inputs that were asked for, on disk
+    small_cost_s: float = 0.05  # estimated seconds up to which a request is small
+    small_processes: int = 2
+    small_queue: int = 62
+    small_s: float = 1.0  # beyond it a request goes on as a batch
+    batch_processes: int = 2
+    batch_queue: int = 14
+    call_s: float = 60.0  # one call of a process that computes a batch
+    batch_s: float = 20.0  # of a core, for all parts of a batch
+    verify_processes: int = 2
     verify_queue: int = 8
+    verify_s: float = 120.0
+    process_bytes: int = 1 << 27  # that the memory of a process may grow before it is replaced
     work_threads: int = 2
     work_queue: int = 16
     library_threads: int = 2  # libraries that compute at the same time, one call each
@@ -60,7 +69,7 @@ class ServiceLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """What `gelu-verify serve` was started with; `token` permits writing to `store`."""
+    """What `gelu-verify serve` was started with; `tokens` permit writing to `store`."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -71,7 +80,7 @@ class Settings:
     store: Path | None = None
     store_bytes: int | None = None  # beyond it no run is stored
     retain_days: float | None = None  # older stored runs are deleted
-    token: str | None = field(default=None, repr=False)
+    tokens: tuple[Token, ...] = ()
     runs: Path | None = None  # folder of stored runs to publish
     versions: Path | None = None  # folder of measured releases of libraries; None: those that the package has
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`

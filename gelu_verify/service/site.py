@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from ..atomic_files import is_free
@@ -12,11 +13,11 @@ from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
 from .page_bundle import assets, documented
-from .reports import render_runs
-from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
+from .reports import render_runs, table_of
+from .routes.runs import TABLES, csv_of, flat_cell, flat_summary
 from .routes.tables import entry_of
 from .run_repository import RunRepository, summary
-from .tables import WRITERS, catalogue, file
+from .tables import HASH_DIGITS, WRITERS, catalogue, file
 
 LARGEST_PLAN = 1 << 18
 Files = Iterator[tuple[str, bytes]]
@@ -79,21 +80,23 @@ def _versions() -> Files:
 def _tables(functions: Sequence[str]) -> Files:
     for function in functions:
         for dtype in FORMATS:
-            yield f"v1/tables/{function}/{dtype}.json", json_bytes(entry_of(function, dtype))
-            for kind in WRITERS:
-                found = file(function, dtype, kind)
-                yield f"v1/tables/{function}/{dtype}.{kind}", found.content
-                yield f"v1/tables/{function}/{dtype}.{found.digest}.{kind}", found.content
+            files = {kind: file(function, dtype, kind) for kind in WRITERS}
+            digests = {kind: sha256(content).hexdigest() for kind, content in files.items()}
+            facts = {kind: (len(content), digests[kind]) for kind, content in files.items()}
+            yield f"v1/tables/{function}/{dtype}.json", json_bytes(entry_of(function, dtype, facts))
+            for kind, content in files.items():
+                yield f"v1/tables/{function}/{dtype}.{kind}", content
+                yield f"v1/tables/{function}/{dtype}.{digests[kind][:HASH_DIGITS]}.{kind}", content
 
 
 def _inputs(functions: Sequence[str]) -> Files:
     """Inputs of the first function, because file names cannot hold a query; for others a server is needed."""
-    from .upload_jobs import inputs
+    from .upload_record import inputs
 
     for plan in PLANS:
         for dtype in DTYPES:
             if (plan, dtype) != ("exhaustive", "float64") and _fits(plan, functions[0], dtype):
-                yield f"v1/inputs/{plan}/{dtype}.bin", inputs(plan, functions[0], dtype, 0)[0].tobytes()
+                yield f"v1/inputs/{plan}/{dtype}.bin", inputs(plan, functions[0], dtype, 0)
 
 
 def _fits(plan: str, function: str, dtype: str) -> bool:
@@ -113,7 +116,7 @@ def _runs(repository: RunRepository) -> Files:
         base = f"v1/runs/{name}"
         yield f"{base}/manifest.json", json_bytes(run.document())
         yield f"{base}/summary-of-run.json", json_bytes(summary(name, run))
-        yield f"{base}/report.html", render_runs([run]).content
+        yield f"{base}/report.html", render_runs([run])[1]
         for table in TABLES:
             yield f"{base}/{table}.csv", table_of(run, table, "csv")
             yield f"{base}/{table}.json", table_of(run, table, "json")

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ MEDIA_TYPES = {
     "h": "text/plain",
 }
 HASH_DIGITS = 16
+LANDMARKS = 4096
 # Names of dtypes in NumPy's validation sets, whose fourth column is the error in ULP that a test allows.
 _NUMPY_NAMES = {"bfloat16": "ml_dtypes.bfloat16", "float8_e4m3fn": "ml_dtypes.float8_e4m3fn",
                 "float8_e5m2": "ml_dtypes.float8_e5m2"}  # fmt: skip
@@ -44,22 +44,18 @@ class ValueTable:
     whole: bool
 
 
-@dataclass(frozen=True)
-class File:
-    """A table in one format; `digest` is the start of the sha256 of its content."""
-
-    content: bytes
-    digest: str
-
-
-@lru_cache(maxsize=64)
-def file(function: str, dtype: str, kind: str) -> File:
+def file(function: str, dtype: str, kind: str) -> bytes:
     """The table of a function and dtype as npy, csv, parquet, bin or h."""
-    content = WRITERS[kind](_table(function, dtype))
-    return File(content, sha256(content).hexdigest()[:HASH_DIGITS])
+    return WRITERS[kind](_table(function, dtype))
 
 
-@lru_cache(maxsize=16)
+def rows_of(dtype: str) -> int:
+    """The rows of a table, about, where it is not whole."""
+    fmt = get_format(dtype)
+    return 1 << fmt.width if fmt.width <= 16 else LANDMARKS
+
+
+@lru_cache(maxsize=2)
 def _table(function: str, dtype: str) -> ValueTable:
     fmt = get_format(dtype)
     whole = fmt.width <= 16
@@ -90,7 +86,7 @@ def _csv(table: ValueTable) -> bytes:
     """The four columns of NumPy's umath validation sets, and parameters; the allowed error is a whole number, so 1."""
     fmt, name = table.fmt, _NUMPY_NAMES.get(table.fmt.name, f"np.{table.fmt.name}")
     digits = fmt.width // 4
-    texts = _parameters(table.function)
+    texts = parameters_of(table.function)
     more = "".join(f",{text}" for text in texts.values())
     rows = (
         f"{name},0x{x:0{digits}x},0x{y:0{digits}x},1{more}\n"
@@ -99,7 +95,7 @@ def _csv(table: ValueTable) -> bytes:
     return (",".join(["dtype", "input", "output", "ulperrortol", *texts]) + "\n" + "".join(rows)).encode()
 
 
-def _parameters(function: str) -> dict[str, str]:
+def parameters_of(function: str) -> dict[str, str]:
     """The parameters of a function that has others than the default ones: columns of its tables."""
     values = get_function(function).values if "[" in function else {}
     return {name: exact_text(value) for name, value in values.items()}
@@ -107,7 +103,7 @@ def _parameters(function: str) -> dict[str, str]:
 
 def _parquet(table: ValueTable) -> bytes:
     metadata = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
-    return parquet_of(table.x_bits, table.y_bits, _parameters(table.function), metadata)
+    return parquet_of(table.x_bits, table.y_bits, parameters_of(table.function), metadata)
 
 
 def parquet_of(

@@ -58,7 +58,7 @@ class Metrics:
             registry=self.registry, multiprocess_mode="livesum",
         )  # fmt: skip
         self.spooled = Gauge(
-            "gelu_verify_spooled_bytes", "Bytes reserved for bodies that are on disk.", registry=self.registry,
+            "gelu_verify_spooled_bytes", "Bytes of bodies and results that are kept.", registry=self.registry,
             multiprocess_mode="livesum",
         )  # fmt: skip
         self._of_request: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}

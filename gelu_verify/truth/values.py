@@ -336,6 +336,7 @@ MEMORY = 1 << 28
 bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
+_most_bytes = MEMORY
 _memory: dict[tuple[Function, str, bytes], np.ndarray] = {}
 
 
@@ -362,7 +363,7 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
         kept = _memory.get(key)
         if kept is not None:
             return kept
-        keep = sum(values.nbytes for values in list(_memory.values())) + size <= MEMORY
+        keep = sum(values.nbytes for values in list(_memory.values())) + size <= _most_bytes
     if not keep and _scratch.values.size < size:
         _scratch.values = np.empty(size, np.uint8)
     values = np.empty(size, np.uint8) if keep else _scratch.values[:size]
@@ -373,6 +374,13 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
     if keep:
         _memory[key] = values
     return values
+
+
+def forget_values(most_bytes: int = MEMORY) -> None:
+    """Forget what is kept for further targets on the same inputs, and from now on keep at most so many bytes."""
+    global _most_bytes
+    _memory.clear()
+    _most_bytes = most_bytes
 
 
 def _layout(fmt: Format) -> tuple[int, int, int, int]:

@@ -1,7 +1,6 @@
 """What one client may hold of what all share: places of a queue, bytes on disk, results that are kept."""
 
 import asyncio
-from contextlib import ExitStack
 from threading import Event
 
 import numpy as np
@@ -10,15 +9,17 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from gelu_verify.formats import FORMATS
-from gelu_verify.service.clients import CLIENT, ByteBudget, client_of, is_among
+from gelu_verify.service.admission import ByteBudget
+from gelu_verify.service.clients import CLIENT, client_of, is_among
 from gelu_verify.service.disconnection import ClientLeft
 from gelu_verify.service.jobs import JobRegistry
 from gelu_verify.service.library_pool import LibraryPool
-from gelu_verify.service.oracle_pool import OraclePool
 from gelu_verify.service.problems import Problem
+from gelu_verify.service.process_pool import ForkPool, ProcessFailed, TookTooLong
 from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
 from gelu_verify.service.worker_pool import WorkerPool
+from gelu_verify.truth.values import reference_bits
 
 
 @pytest.fixture(autouse=True)
@@ -103,21 +104,44 @@ def test_one_client_gets_half_of_the_places():
         pool.submit(go.wait)
 
 
-def test_bytes_are_reserved_for_all_and_for_each_client():
+def test_one_call_of_a_client_runs_at_a_time():
+    pool, go, order = WorkerPool("test", 2, 10), Event(), []
+    CLIENT.set("a")
+    mine = [pool.submit(go.wait), *(pool.submit(order.append, "a") for _ in range(3))]
+    CLIENT.set("b")
+    pool.submit(order.append, "b").result(10)
+    assert order == ["b"], "the other thread is not for a second call of the same client"
+    go.set()
+    for each in mine:
+        each.result(10)
+    assert order == ["b", *"aaa"]
+
+
+def test_a_request_of_several_calls_keeps_its_place_between_them():
+    async def asked():
+        pool = WorkerPool("test", 1, 1)
+        with pool.place():
+            assert await pool.call(int, "7") == 7
+            with pytest.raises(Problem, match="of your requests"), pool.place():
+                pass
+            assert await pool.call(int, "8") == 8
+        assert pool.inflight == 0
+
+    asyncio.run(asked())
+
+
+def test_bytes_are_charged_to_all_and_to_each_client():
     budget = ByteBudget(100, 40)
-    with ExitStack() as held:
-        held.enter_context(budget.reserved(40))
-        with pytest.raises(Problem, match="more than 40 bytes"), budget.reserved(1):
-            pass
-        for client in ("b", "c"):
-            CLIENT.set(client)
-            held.enter_context(budget.reserved(30))
-        CLIENT.set("d")
-        with pytest.raises(Problem, match="more than 100 bytes"), budget.reserved(1):
-            pass
-    with budget.reserved(40):
-        assert budget.used == 40
-    assert budget.used == 0
+    budget.add("a", 40)
+    with pytest.raises(Problem, match="more than 40 bytes"):
+        budget.add("a", 1)
+    for client in ("b", "c"):
+        budget.add(client, 30)
+    with pytest.raises(Problem, match="more than 100 bytes"):
+        budget.add("d", 1)
+    budget.remove("a", 40)
+    budget.add("d", 40)
+    assert budget.used == 100
 
 
 def test_results_of_the_client_with_most_are_forgotten_first(tmp_path):
@@ -152,45 +176,69 @@ def test_another_process_finds_a_job_and_its_progress(tmp_path):
     assert there.get(job.id) is None
 
 
-# ---- the processes of the oracle -----------------------------------------------------------------
+# ---- processes -----------------------------------------------------------------------------------
 
-ZERO = ("gelu", "float32", 0, 30)
-ENDLESS = ("gelu", "float32", int(np.float32(1.5).view(np.uint32)), 5000)  # a tenth of a second
+ZERO = ("look_up", "gelu", "float32", 0, 30)
+ENDLESS = ("look_up", "gelu", "float32", int(np.float32(1.5).view(np.uint32)), 5000)  # a tenth of a second
 
 
 @pytest.fixture
-def oracle():
-    pool = OraclePool(1, 4, 20.0)
-    yield pool
-    pool.close()
+def pool():
+    found = ForkPool("test", 1, 4, niceness=0, seconds=20.0, most_bytes=1 << 30)
+    yield found
+    found.close()
 
 
-def test_the_oracle_computes_in_a_process_and_says_what_is_wrong(oracle):
-    assert asyncio.run(oracle.look_up(*ZERO)).startswith(b'{"function":"gelu"')
+def test_a_process_computes_and_says_what_is_wrong(pool):
+    assert asyncio.run(pool.compute(*ZERO))[1].startswith(b'{"function":"gelu"')
     with pytest.raises(Problem, match="too wide"):
-        asyncio.run(oracle.look_up("gelu", "float16", 1 << 20, 30))
-    (process,) = oracle._processes
-    asyncio.run(oracle.look_up(*ZERO))
-    assert [process] == oracle._processes, "it is used again"
+        asyncio.run(pool.compute("look_up", "gelu", "float16", 1 << 20, 30))
+    (process,) = pool._processes
+    asyncio.run(pool.compute(*ZERO))
+    assert [process] == pool._processes, "it is used again"
 
 
-def test_a_call_of_the_oracle_that_takes_too_long_is_ended(oracle):
-    asyncio.run(oracle.look_up(*ZERO))
-    (process,) = oracle._processes
-    oracle._seconds = 0.01
-    with pytest.raises(Problem, match="took more than"):
-        asyncio.run(oracle.look_up(*ENDLESS))
+def test_large_contents_pass_in_both_directions(pool):
+    x = np.random.default_rng(0).integers(0, 1 << 32, 1 << 20, np.uint64).astype("<u4")
+    seconds, content = asyncio.run(pool.compute("values", "relu", "float32", "nearest", content=x.tobytes()))
+    assert np.array_equal(np.frombuffer(content, "<u4"), reference_bits("relu", "float32", x))
+    assert 0 < seconds < 20
+
+
+def test_a_call_that_takes_too_long_is_ended(pool):
+    asyncio.run(pool.compute(*ZERO))
+    (process,) = pool._processes
+    pool._seconds = 0.01
+    with pytest.raises(TookTooLong, match="took more than"):
+        asyncio.run(pool.compute(*ENDLESS))
     assert not process.alive
-    oracle._seconds = 20.0
-    assert asyncio.run(oracle.look_up(*ZERO))
+    pool._seconds = 20.0
+    assert asyncio.run(pool.compute(*ZERO))
 
 
-def test_a_cancelled_call_of_the_oracle_is_ended(oracle):
+def test_a_cancelled_call_is_ended(pool):
     async def leave():
-        await oracle.look_up(*ZERO)
+        await pool.compute(*ZERO)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(oracle.look_up(*ENDLESS), 0.01)
-        return await oracle.look_up(*ZERO)
+            await asyncio.wait_for(pool.compute(*ENDLESS), 0.01)
+        return await pool.compute(*ZERO)
 
     assert asyncio.run(leave())
-    assert oracle.inflight == 0
+    assert pool.inflight == 0
+
+
+def test_a_process_that_has_too_much_memory_is_replaced(pool):
+    asyncio.run(pool.compute(*ZERO))
+    (process,) = pool._processes
+    pool._most_bytes = 1 << 20
+    assert asyncio.run(pool.compute(*ZERO))
+    assert not process.alive
+
+
+def test_a_process_that_was_killed_is_an_error_of_the_server_and_is_replaced(pool):
+    asyncio.run(pool.compute(*ZERO))
+    pool._processes[0].end()
+    assert asyncio.run(pool.compute(*ZERO))
+    with pytest.raises(ProcessFailed, match="missing"):
+        asyncio.run(pool.compute("look_up"))
+    assert asyncio.run(pool.compute(*ZERO))

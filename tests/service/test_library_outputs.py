@@ -238,7 +238,7 @@ def test_families_that_this_server_does_not_have(environment):
 
 
 def descendants(pid):
-    """Live processes that descend from `pid`, without those of the oracle."""
+    """Live processes that descend from `pid`, without those that compute references."""
     found = {pid}
     for _ in range(4):
         for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -246,7 +246,7 @@ def descendants(pid):
                 fields = stat.read_text().rsplit(")", 1)[1].split()
                 if fields[0] != "Z" and int(fields[1]) in found:
                     found.add(int(stat.parent.name))
-    return {each for each in found - {pid} if b"oracle_process" not in command_line(each)}
+    return {each for each in found - {pid} if b"multiprocessing" not in command_line(each)}
 
 
 def command_line(pid):

@@ -130,7 +130,7 @@ def test_settings_come_from_flags_environment_and_file_in_this_order(tmp_path):
         (["--limit", "bodies=1"], "unknown limit"),
         (["--limit", "body_bytes=many"], "not a size"),
         (["--limit", "send_s=-1"], "send_s"),
-        (["--limit", "oracle_processes=0"], "below 1"),
+        (["--limit", "small_processes=0"], "below 1"),
         (["--workers", "0"], "workers"),
         (["--spool", "/nowhere"], "--spool"),
         (["--config", "/nowhere"], "--config"),

@@ -26,7 +26,7 @@ from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
 from gelu_verify.service.store import Store
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.verification import verify
 
@@ -248,6 +248,7 @@ def files_of(server):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
 def test_a_reader_that_never_reads_is_dropped(impatient):
+    raw(impatient, post(PATH, bytes(32 << 20), RAW))  # starts the process that computes it
     before = files_of(impatient)
     with impatient.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -293,7 +294,7 @@ class Refused(Exception):
 
 def upload(server, name="mine"):
     """Name of the stored run."""
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {TOKEN}"}
     url = f"{server.url}/v1/verify?function=gelu&dtype=float16&name={name}"
     try:

@@ -1,6 +1,5 @@
 """Verification by upload: grades, jobs, tokens, reports, published runs."""
 
-import asyncio
 import csv
 import io
 import time
@@ -11,23 +10,25 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
-from gelu_verify.inputs.plans import make_plan
+from gelu_verify.errors import UsageError
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
+from gelu_verify.service.process_pool import ForkPool
 from gelu_verify.service.settings import ServiceLimits, Settings
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.tokens import parse_tokens
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.verification import verify as verify_here
 
 RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}  # the machine may be slow
-TOKEN = "correct horse battery"
+TOKEN = "correct-horse-battery"
 AUTH = {**RAW, "Authorization": f"Bearer {TOKEN}"}
 WHERE = "/v1/verify?function=gelu&dtype=float16&plan=default"
 
 
 @pytest.fixture(scope="module")
 def right():
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     return reference_bits("gelu", "float16", x)
 
 
@@ -35,7 +36,7 @@ def right():
 def storing(tmp_path):
     """A client of a server with a store and a token."""
     with TestClient(
-        create_app(Settings(store=tmp_path / "store", token=TOKEN)), raise_server_exceptions=False
+        create_app(Settings(store=tmp_path / "store", tokens=parse_tokens(TOKEN))), raise_server_exceptions=False
     ) as found:
         yield found
 
@@ -49,7 +50,7 @@ def test_right_results_pass(client, right):
 
 def test_one_wrong_result_of_65536_is_found_and_named(client, right):
     wrong = right.copy()
-    x, _ = inputs("default", "gelu", "float16", 0)
+    x = np.frombuffer(inputs("default", "gelu", "float16", 0), "<u2")
     place = int(np.flatnonzero(x == 0x3C00)[0])
     wrong[place] ^= 0x0100
     done = client.post(f"{WHERE}&name=mine-2", content=wrong.tobytes(), headers=RAW).json()
@@ -65,7 +66,7 @@ def test_the_grade_is_the_one_that_a_local_run_gives(client):
     def cubic(x):
         return (x * np.float32(0.5) * (1 + np.tanh(np.float32(0.8) * x))).astype(np.float32)
 
-    x, _ = inputs("quick", "gelu", "float32", 0)
+    x = np.frombuffer(inputs("quick", "gelu", "float32", 0), "<u4")
     with np.errstate(all="ignore"):
         y = cubic(x.view(np.float32))
         here = to_json(verify_here(cubic, "gelu", "float32", "quick").record)
@@ -130,22 +131,6 @@ def test_uploads_that_cannot_be_verified_are_refused(client):
         assert done.headers["content-type"] == "application/problem+json"
 
 
-def test_plans_are_not_built_on_the_event_loop(client, right, monkeypatch):
-    """They take up to 0.2 s, in which no other request would be answered."""
-
-    def make(*args):
-        with pytest.raises(RuntimeError, match="no running event loop"):
-            asyncio.get_running_loop()
-        built.append(args)
-        return make_plan(*args)
-
-    built = []
-    monkeypatch.setattr("gelu_verify.service.routes.verify.make_plan", make)
-    assert client.get("/v1/inputs/default/float16.bin").status_code == 200
-    assert client.post(WHERE, content=right.tobytes(), headers=RAW).json()["grade"] == "correctly_rounded"
-    assert len(built) == 2
-
-
 def test_a_long_job_is_answered_with_202_and_progress(client, right):
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert done.status_code in (200, 202)
@@ -161,7 +146,7 @@ def test_a_long_job_is_answered_with_202_and_progress(client, right):
 
 
 def test_a_running_job_is_202(client, right, monkeypatch):
-    monkeypatch.setattr("gelu_verify.measure.sweep.sweep", lambda *_, **__: time.sleep(0.4))
+    monkeypatch.setattr(ForkPool, "ask", lambda *_, **__: time.sleep(0.4))
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["grade"]) == (202, "running", None)
     assert client.get(f"{done.headers['location']}/report.html").status_code == 409
@@ -228,7 +213,7 @@ def test_a_store_that_fails_is_507_and_stores_nothing(storing, right, tmp_path, 
 
 
 def test_a_token_without_a_store_is_409(right):
-    with TestClient(create_app(Settings(token=TOKEN))) as client:
+    with TestClient(create_app(Settings(tokens=parse_tokens(TOKEN)))) as client:
         assert client.post(WHERE, content=right.tobytes(), headers=AUTH).status_code == 409
 
 
@@ -239,3 +224,54 @@ def test_implementations_answer_beside_the_right_one(client):
     assert erf["y"] == "-0"
     assert erf["error_ulp"] > 9e6
     assert client.get("/v1/answers/gelu/float8_e5m2/1").status_code == 404
+
+
+TOKENS = """
+# name scopes token
+ci store,delete 0123456789abcdef-ci
+reader store 0123456789abcdef-reader
+chief delete-any 0123456789abcdef-chief
+"""
+
+
+def test_each_client_has_a_token_with_scopes(right, tmp_path):
+    def headers(name):
+        return {**RAW, "Authorization": f"Bearer 0123456789abcdef-{name}"}
+
+    with TestClient(create_app(Settings(store=tmp_path, tokens=parse_tokens(TOKENS)))) as client:
+        runs = {}
+        for name in ("ci", "reader"):
+            done = client.post(WHERE, content=right.tobytes(), headers=headers(name)).json()
+            runs[name] = done["links"]["run"]
+            assert f"-{name}-" in runs[name]
+        assert client.post(WHERE, content=right.tobytes(), headers=headers("chief")).status_code == 403
+        assert client.delete(runs["reader"], headers=headers("reader")).status_code == 403
+        assert client.delete(runs["reader"], headers=headers("ci")).status_code == 403
+        assert client.delete(runs["ci"], headers=headers("nobody")).status_code == 401
+        assert client.delete(runs["ci"], headers=headers("ci")).status_code == 204
+        assert client.delete(runs["reader"], headers=headers("chief")).status_code == 204
+        assert client.get("/v1/runs").json()["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("short", "at least 16"), ("", "no token"), ("ci store", "2 fields"),
+        ("ci read 0123456789abcdef", "scope 'read'"),
+        ("CI store 0123456789abcdef", "'CI'"), ("ci store 0123456789abcdef\n" * 2, "each once"),
+        ("ci store 0123456789abcdé", "ASCII"),
+    ],
+)  # fmt: skip
+def test_tokens_that_are_wrong_are_named_and_not_shown(text, words):
+    with pytest.raises(UsageError, match=words) as refused:
+        parse_tokens(text)
+    assert "0123" not in str(refused.value)
+
+
+def test_an_upload_can_be_deleted_by_who_knows_its_name(client, right):
+    done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
+    assert client.get(done["links"]["report"]).status_code == 200
+    assert client.delete(done["links"]["self"]).status_code == 204
+    for path in (done["links"]["self"], done["links"]["report"]):
+        assert client.get(path).status_code == 404
+    assert client.delete(done["links"]["self"]).status_code == 404

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from threading import Event
-from time import monotonic
-from typing import Annotated, Any, NamedTuple
+import asyncio
+from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from ...formats import Format, Mode
-from ...functions import get_function
-from ...truth.values import reference_bits
 from .. import input_files
-from ..bodies import RAW_TYPE, Body, SlicedResponse, json_of, media_type_of
+from ..admission import TEXT_S, slowest_s
+from ..batches import Batch, StreamedResults, Wanted
+from ..bodies import RAW_TYPE, Body, SlicedResponse, media_type_of
 from ..caching import NO_STORE
 from ..disconnection import unless_client_left
-from ..encoding import JSON_TYPE, json_bytes
+from ..encoding import JSON_TYPE
 from ..params import DtypeName, ParameterizedPath, Rounding, checked, file_name, mode_of
 from ..problems import Problem, conflict
-from ..settings import ServiceLimits
-from ..state import state_of
+from ..process_pool import ForkPool, TookTooLong
+from ..state import AppState, state_of
 
 router = APIRouter(tags=["reference"])
-FIRST_SLICE, LARGEST_SLICE = 1 << 12, 1 << 18
-_SLICE_S = 0.02  # a slice that took less is followed by one of twice the size
-_BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
 
 class Results(BaseModel):
@@ -39,14 +31,6 @@ class Results(BaseModel):
     dtype: str
     rounding: str = Field(description="How results were rounded.")
     y_bits: list[str]
-
-
-class Wanted(NamedTuple):
-    """Which results."""
-
-    function: str
-    fmt: Format
-    mode: Mode
 
 
 _BODY = {
@@ -69,12 +53,13 @@ _BODY = {
         RAW_TYPE: {"schema": {"type": "string", "format": "binary"}},
     },
 }
-_FILE_KINDS = (input_files.CSV, input_files.NPY, input_files.PARQUET, input_files.NPZ)
 _FILE_BODY = {
     "required": True,
-    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in _FILE_KINDS[:3]},
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in input_files.FILES},
 }
-_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _FILE_KINDS}}}
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind: {} for kind in (*input_files.FILES, input_files.NPZ)}}
+}
 OutputFormat = Annotated[
     str, Query(pattern="^(csv|npz|parquet)$", description="Format of the response: csv, npz or parquet.")
 ]
@@ -91,11 +76,14 @@ _RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 async def batch(
     request: Request, function: ParameterizedPath, dtype: DtypeName, rounding: Rounding = "nearest"
 ) -> Response:
-    """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order."""
+    """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order.
+
+    Raw results are sent as they are computed; a response that is cut off holds those that were.
+    """
     wanted = Wanted(function, checked(function, dtype), mode_of(rounding))
     kind = media_type_of(request)
     if kind == JSON_TYPE:
-        return await _json(request, wanted)
+        return await _FileBatch(state_of(request), wanted, kind, "json").response(request, {})
     if kind == RAW_TYPE:
         return await _raw(request, wanted)
     raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
@@ -108,123 +96,97 @@ async def whole_file(
     rounding: Rounding = "nearest",
 ) -> Response:  # fmt: skip
     """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
-    fmt, state, kind = checked(function, dtype), state_of(request), media_type_of(request)
-    wanted, limits = Wanted(function, fmt, mode_of(rounding)), state.limits
-    body = await state.spool.body(request, limits.body_bytes if kind != input_files.CSV else limits.json_bytes)
-    left = Event()
-
-    def work() -> tuple[bytes, str]:
-        most = limits.json_values if kind == input_files.CSV else limits.file_values
-        x = input_files.read_inputs(kind, body.content(), fmt, most)
-        y = _results_of(wanted, x, limits, left)
-        return input_files.written(format, fmt, x, y, get_function(function).values if "[" in function else {})
-
-    try:
-        content, media_type = await unless_client_left(request, state.batch_pool.run(work), left)
-    finally:
-        body.close()
+    fmt, kind = checked(function, dtype), media_type_of(request)
+    wanted = Wanted(function, fmt, mode_of(rounding))
+    if kind not in input_files.FILES:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(input_files.FILES)})")
     mode = "" if wanted.mode == "nearest" else f"-{wanted.mode}"
     disposition = f'attachment; filename="{file_name(function)}-{dtype}{mode}.{format}"'
-    headers = {"Cache-Control": NO_STORE, "Content-Disposition": disposition, "Content-Type": media_type}
-    return SlicedResponse(memoryview(content), headers, limits)
+    batch = _FileBatch(state_of(request), wanted, kind, format)
+    return await batch.response(request, {"Content-Disposition": disposition})
 
 
-async def _json(request: Request, wanted: Wanted) -> Response:
-    state = state_of(request)
-    body = await state.spool.body(request, state.limits.json_bytes)
-    left = Event()
-    try:
-        work = state.batch_pool.run(_json_results, wanted, body, state.limits, left)
-        content, count = await unless_client_left(request, work, left)
-    finally:
-        body.close()
-    state.metrics.values.labels("json").inc(count)
-    return Response(content, headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
+class _FileBatch:
+    """A file of inputs, and a file of their results."""
 
+    def __init__(self, state: AppState, wanted: Wanted, kind: str, form: str) -> None:
+        self._state, self._wanted, self._kind, self._form = state, wanted, kind, form
+        self._is_text = kind in (JSON_TYPE, input_files.CSV)
+        self._held: list[Body] = []
+        self._batch: Batch | None = None
 
-def _json_results(wanted: Wanted, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
-    function, fmt, mode = wanted
-    x = bits_of(fmt, json_of(body.content()), limits.json_values)
-    y_bits = [fmt.bits_text(y) for y in _results_of(wanted, x, limits, left).tolist()]
-    return json_bytes({"function": function, "dtype": fmt.name, "rounding": mode, "y_bits": y_bits}), len(x)
+    async def response(self, request: Request, headers: dict[str, str]) -> Response:
+        state, limits = self._state, self._state.limits
+        file = await state.spool.body(request, limits.json_bytes if self._is_text else limits.body_bytes)
+        try:
+            work = state.admission.in_class(self._cost_s(file.size), lambda *where: self._computed(file, *where))
+            content, media_type = await unless_client_left(request, work)
+            if self._kind == JSON_TYPE and self._batch is not None:
+                state.metrics.values.labels("json").inc(self._batch.total)
+            headers = {"Cache-Control": NO_STORE, "Content-Type": media_type, **headers}
+            return SlicedResponse(await state.spool.kept(content), headers, limits)
+        except TookTooLong as error:
+            raise await self._incomplete(error) from None
+        finally:
+            for each in (file, *self._held):
+                each.close()
 
+    def _cost_s(self, size: int) -> float:
+        """Seconds of as many inputs as there can be in a file of this size."""
+        fmt = self._wanted.fmt
+        count = min(size // 2, self._most) if self._kind != input_files.PARQUET else self._most
+        return slowest_s(self._wanted.function, fmt.name, count) + count * TEXT_S * self._is_text
 
-def _results_of(wanted: Wanted, x: np.ndarray, limits: ServiceLimits, left: Event) -> np.ndarray:
-    y = x.copy()
+    @property
+    def _most(self) -> int:
+        return self._state.limits.json_values if self._is_text else self._state.limits.file_values
 
-    def replace(start: int, part: np.ndarray) -> None:
-        y[start : start + len(part)] = part
+    async def _computed(self, file: Body, pool: ForkPool, most_s: float) -> tuple[bytes, str]:
+        """The file of results and its media type; what is done is not done again where it is called a second time."""
+        state, wanted, spool = self._state, self._wanted, self._state.spool
+        if self._batch is None:
+            _, x = await pool.compute("read", self._kind, wanted.fmt.name, self._most, content=file.content())
+            for _ in ("inputs", "results"):
+                self._held.append(await spool.kept(x))
+            self._batch = Batch(state.admission, state.limits, wanted, self._held[1])
+        await self._batch.compute(pool, most_s)
+        return await self._written(pool, self._form, self._batch.done)
 
-    _fill(wanted, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
-    return y
+    async def _written(self, pool: ForkPool, form: str, count: int) -> tuple[bytes, str]:
+        """A file of the first results."""
+        function, fmt, mode = self._wanted
+        both = b"".join(each.read(0, count * fmt.uint.itemsize) for each in self._held)
+        media_type, content = await pool.compute("write", form, function, fmt.name, mode, content=both)
+        return content, media_type
+
+    async def _incomplete(self, error: TookTooLong) -> Problem:
+        """What took too long, with the results that there are."""
+        if self._batch is None or not self._batch.done:
+            return error
+        problem = self._batch.incomplete(error)
+        with self._state.admission.batch.place():
+            problem.finished, _ = await self._written(self._state.admission.batch, "json", self._batch.done)
+        return problem
 
 
 async def _raw(request: Request, wanted: Wanted) -> Response:
     state, fmt = state_of(request), wanted.fmt
-    size, left = fmt.uint.itemsize, Event()
+    size = fmt.uint.itemsize
     body = await state.spool.body(request, state.limits.body_bytes)
     try:
         if body.size % size:
             detail = f"the body has {body.size} bytes, not a multiple of the {size} bytes of a {fmt.name}"
             raise conflict(detail, "wrong-length")
-        work = state.batch_pool.run(_raw_results, wanted, body, state.limits, left)
-        await unless_client_left(request, work, left)
+        batch = Batch(state.admission, state.limits, wanted, body)
+        computing = asyncio.create_task(batch.in_class())
+        try:
+            await unless_client_left(request, batch.started(computing))
+        except BaseException:
+            computing.cancel()
+            raise
     except BaseException:
         body.close()
         raise
-    state.metrics.values.labels("raw").inc(body.size // size)
-    return SlicedResponse(body, {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE}, state.limits)
-
-
-def _raw_results(wanted: Wanted, body: Body, limits: ServiceLimits, left: Event) -> None:
-    """Replace the inputs in the body by their results."""
-    fmt = wanted.fmt
-    little, size = fmt.uint.newbyteorder("<"), fmt.uint.itemsize
-
-    def read(start: int, count: int) -> np.ndarray:
-        return np.frombuffer(body.read(start * size, count * size), little)
-
-    def replace(start: int, part: np.ndarray) -> None:
-        body.replace(start * size, part.astype(little, copy=False).tobytes())
-
-    _fill(wanted, body.size // size, read, replace, limits.batch_s, left)
-
-
-def bits_of(fmt: Format, content: Any, max_values: int) -> np.ndarray:
-    texts = content.get("x_bits") if isinstance(content, dict) else None
-    if not isinstance(texts, list):
-        raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
-    if len(texts) > max_values:
-        raise Problem(
-            413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {max_values}; more as {RAW_TYPE})"
-        )
-    found = []
-    for index, text in enumerate(texts):
-        if not isinstance(text, str) or not _BITS.fullmatch(text):
-            raise Problem(422, "invalid", f"x_bits[{index}] is {repr(text)[:40]} (accepted: bits such as 0xc0d00000)")
-        if (bits := int(text, 16)) >> fmt.width:
-            raise conflict(f"x_bits[{index}] is {text}, too wide for {fmt.name} ({fmt.width} bits)")
-        found.append(bits)
-    return np.array(found, fmt.uint)
-
-
-def _fill(
-    wanted: Wanted, total: int, read: Callable[[int, int], np.ndarray],
-    replace: Callable[[int, np.ndarray], None], seconds: float, left: Event,
-) -> None:  # fmt: skip
-    """Replace each input by its result.
-
-    In slices, so that the time limit is checked: inputs that need the oracle take a thousand times as long as others.
-    """
-    function, fmt, mode = wanted
-    start, done, size = monotonic(), 0, FIRST_SLICE
-    while done < total and not left.is_set():
-        began = monotonic()
-        if began - start > seconds:
-            detail = f"{done} of {total} values took {seconds:g} s, the limit of a batch: send fewer"
-            raise Problem(413, "too-long", detail)
-        part = read(done, size)
-        replace(done, reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False), rounding=mode))
-        done += size
-        if monotonic() - began < _SLICE_S:
-            size = min(2 * size, LARGEST_SLICE)
+    state.metrics.values.labels("raw").inc(batch.total)
+    headers = {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE}
+    return StreamedResults(batch, computing, headers, state.limits)

@@ -15,10 +15,10 @@ from ...truth.values import reference_bits
 from ..caching import NO_STORE, REVALIDATE, cached_response
 from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
+from ..input_files import bits_of
 from ..params import NumberText, ParameterizedPath, TestedDtypeName, checked_tested, parsed
 from ..problems import not_found
 from ..state import AppState, state_of
-from .batch import bits_of
 
 router = APIRouter(tags=["reference"])
 FamilyName = Annotated[
@@ -96,7 +96,7 @@ async def answers(
         "dtype": dtype,
         "x_bits": fmt.bits_text(bits),
         "absent": {name: each.absent for name, each in outputs.items() if each.absent},
-        "answers": sorted(await state.work_pool.run(_published, state, function, dtype, rows), key=_rank),
+        "answers": sorted(await state.admission.work.run(_published, state, function, dtype, rows), key=_rank),
     }
     return cached_response(request, json_bytes(content), JSON_TYPE, REVALIDATE)
 
@@ -152,7 +152,7 @@ async def agreement(
     calls = (state.libraries.compute_many(name, function, fmt, x, left) for name in names)
     outputs = dict(zip(names, await asyncio.gather(*calls), strict=True))
     rows = [row for each in outputs.values() for row in each.rows]
-    reference = await state.work_pool.run(reference_bits, function, dtype, x)
+    reference = await state.admission.work.run(reference_bits, function, dtype, x)
     content = {
         "function": function,
         "dtype": dtype,

@@ -50,6 +50,13 @@ async def asset(request: Request, name: str) -> Response:
     return response
 
 
+@router.get("/robots.txt")
+async def robots(request: Request) -> Response:
+    """Programs that follow links find the pages, not what is computed on request, of which there is no end."""
+    text = "User-agent: *\nDisallow: /v1/\nAllow: /v1/versions\nDisallow: /lookup\nDisallow: /embed\n"
+    return cached_response(request, text.encode(), "text/plain", FRESH)
+
+
 @router.get("/lookup")
 async def lookup(
     request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32",
@@ -97,9 +104,7 @@ async def _found(request: Request, x: str, function: str, dtype: str, mode: Mode
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
     query = (function, dtype, bits, DIGITS, x, tuple(name for name in FORMATS if name != dtype), mode)
-    body = (
-        look_up(*query) if all_quick(*query) else await unless_client_left(request, state.oracle_pool.look_up(*query))
-    )
+    body = look_up(*query) if all_quick(*query) else await unless_client_left(request, state.admission.look_up(*query))
     answer = json.loads(body)
     every = {dtype: answer, **answer["also"]}
     return {

@@ -110,7 +110,7 @@ async def reference(
     if all_quick(*query):
         body = look_up(*query)
     else:
-        body = await unless_client_left(request, state.oracle_pool.look_up(*query))
+        body = await unless_client_left(request, state.admission.look_up(*query))
         state.look_ups.add((request.scope["path"], request.scope["query_string"]), body, control_of(v))
     response = cached_response(request, body, JSON_TYPE, control_of(v))
     if response.status_code == 200:

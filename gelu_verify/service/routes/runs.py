@@ -12,16 +12,16 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ...runs.store import Run
+from ..admission import report_s
 from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
-from ..page_bundle import Page
+from ..file_cache import file_response
 from ..params import DECIMAL_DIGITS, whole_number
-from ..problems import not_found
-from ..reports import stored_report
+from ..problems import Problem, not_found
 from ..run_repository import RunRepository
 from ..state import state_of
 from ..telemetry import log
-from ..tokens import Authorization, check_token
+from ..tokens import Authorization, checked_token
 
 router = APIRouter(tags=["runs"])
 Row = dict[str, Any]
@@ -91,7 +91,7 @@ class Matrix(BaseModel):
 async def runs(request: Request, count: Count = 100, before: Before = "") -> Response:
     """A page of them; the URL of the next page is in `next`."""
     state = state_of(request)
-    rows = await state.work_pool.run(state.runs.summaries, before or None, count + 1)
+    rows = await state.admission.work.run(state.runs.summaries, before or None, count + 1)
     more = f"/v1/runs?count={count}&before={rows[count - 1]['id']}" if len(rows) > count else None
     return cached_response(request, json_bytes({"runs": rows[:count], "next": more}), JSON_TYPE, REVALIDATE)
 
@@ -114,7 +114,7 @@ async def matrix_csv(request: Request) -> Response:
 
 async def _as_json(request: Request, key: str, rows: Callable[[RunRepository], Rows]) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(rows, state.runs)
+    found = await state.admission.work.run(rows, state.runs)
     return cached_response(request, json_bytes({key: found}), JSON_TYPE, REVALIDATE)
 
 
@@ -122,7 +122,7 @@ async def _as_csv(
     request: Request, filename: str, rows: Callable[[RunRepository], Rows], flat: Callable[[Row], Row]
 ) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(rows, state.runs)
+    found = await state.admission.work.run(rows, state.runs)
     return cached_response(request, csv_of([flat(row) for row in found]), CSV, REVALIDATE, filename)
 
 
@@ -139,16 +139,18 @@ async def compare(
             responses=_RUN_RESPONSE)  # fmt: skip
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
-    found = await state.work_pool.run(_found, state.runs, run)
+    found = await state.admission.work.run(_found, state.runs, run)
     return cached_response(request, json_bytes(found.document()), JSON_TYPE, REVALIDATE)
 
 
 @router.delete("/v1/runs/{run}", status_code=204, summary="Delete a run of the store", response_class=Response)
 async def delete(request: Request, run: RunId, authorization: Authorization = None) -> Response:
-    """With the token of the server. Runs of the folder `--runs` cannot be deleted."""
+    """With a token: that with which it was stored, or one that may delete all. Runs of `--runs` cannot be deleted."""
     state = state_of(request)
-    check_token(state, authorization)
-    if state.store is None or not await state.work_pool.run(state.store.remove, run):
+    token = checked_token(state.settings.tokens, authorization, "delete", "delete-any")
+    if not token.may_delete(run):
+        raise Problem(403, "scope", "the run was not stored with this token (needs the scope delete-any)")
+    if state.store is None or not await state.admission.work.run(state.store.remove, run):
         raise not_found(f"the store has no run named {run[:100]!r}")
     state.runs.refresh()
     log("deleted", run=run)
@@ -163,11 +165,12 @@ async def report(request: Request, run: RunId) -> Response:
 
 async def _report(request: Request, names: list[str]) -> Response:
     state = state_of(request)
-
-    def page() -> Page:
-        return stored_report(*(_found(state.runs, name) for name in names))
-
-    return (await state.work_pool.run(page)).response(REVALIDATE)
+    runs = [await state.admission.work.run(_found, state.runs, name) for name in names]
+    key = ("report", *((run.path, run.manifest.get("content_sha256")) for run in runs))
+    seconds = sum(report_s(len(run.results)) for run in runs)
+    paths = [str(run.path) for run in runs]
+    found = await state.files.file(key, lambda: state.admission.compute(seconds, "report", paths))
+    return file_response(request, found, "text/html", REVALIDATE)
 
 
 @router.get("/v1/runs/{run}/{table}.csv", summary="A table of the report of a run", response_class=Response,
@@ -184,11 +187,10 @@ async def table_json(request: Request, run: RunId, table: Table) -> Response:
 
 async def _table(request: Request, run: str, table: str, kind: str) -> bytes:
     state = state_of(request)
-
-    def content() -> bytes:
-        return table_of(_found(state.runs, run), _checked_table(table), kind)
-
-    return await state.work_pool.run(content)
+    found, table = await state.admission.work.run(_found, state.runs, run), _checked_table(table)
+    seconds = report_s(len(found.results))
+    _, content = await state.admission.compute(seconds, "run_table", str(found.path), table, kind)
+    return content
 
 
 def _checked_table(table: str) -> str:
@@ -203,15 +205,6 @@ def _found(repository: RunRepository, name: str) -> Run:
         wrong = repository.damage(name)
         raise not_found(f"the run {name} is damaged: {wrong}" if wrong else f"no run named {name[:100]!r}")
     return run
-
-
-def table_of(run: Run, table: str, kind: str) -> bytes:
-    """A table of the report as CSV or JSON."""
-    from ...report.frames import FRAMES
-    from ...report.rows import csv_text, json_text
-
-    text = {"csv": csv_text, "json": json_text}[kind]
-    return text(table, FRAMES[table]([run])).encode(errors="backslashreplace")
 
 
 def flat_summary(row: Row) -> Row:

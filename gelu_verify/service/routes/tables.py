@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FolderPath
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
-from ...atomic_files import replace_file
 from ...formats import FORMATS
 from ...functions.parameters import split_name
-from ..caching import IMMUTABLE, REVALIDATE, cached_response, matches
+from ..admission import table_s
+from ..caching import IMMUTABLE, REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
+from ..file_cache import KeptFile, file_response
 from ..params import DtypeName, ParameterizedPath, checked, file_name
 from ..problems import not_found
 from ..state import AppState, state_of
-from ..tables import MEDIA_TYPES, WRITERS, File, catalogue, file
+from ..tables import HASH_DIGITS, MEDIA_TYPES, WRITERS, catalogue, rows_of
 
 router = APIRouter(tags=["tables"])
 Kind = Annotated[str, Path(json_schema_extra={"enum": list(WRITERS)}, description="File format.")]
@@ -88,9 +89,9 @@ async def table_version(
 ) -> Response:
     """Immutable: caches may keep it."""
     found = await _file(state_of(request), function, dtype, kind)
-    if digest != found.digest:
-        raise not_found(f"the table has digest {found.digest} now")
-    return await _file_response(request, found, f"{file_name(function)}-{dtype}.{kind}", IMMUTABLE)
+    if digest != found.sha256[:HASH_DIGITS]:
+        raise not_found(f"the table has digest {found.sha256[:HASH_DIGITS]} now")
+    return _response(request, found, f"{file_name(function)}-{dtype}.{kind}", IMMUTABLE)
 
 
 @router.get("/v1/tables/{function}/{dtype}.{kind}", response_class=Response, responses=_FILES,
@@ -98,25 +99,26 @@ async def table_version(
 async def table_file(request: Request, function: ParameterizedPath, dtype: DtypeName, kind: Kind) -> Response:
     """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
     found = await _file(state_of(request), function, dtype, kind)
-    response = await _file_response(request, found, f"{file_name(function)}-{dtype}.{kind}", REVALIDATE)
-    response.headers["Content-Location"] = _url(function, dtype, found.digest, kind)
+    response = _response(request, found, f"{file_name(function)}-{dtype}.{kind}", REVALIDATE)
+    response.headers["Content-Location"] = _url(function, dtype, found.sha256[:HASH_DIGITS], kind)
     return response
 
 
 @router.get("/v1/tables/{function}/{dtype}", response_model=TableEntry, summary="The files of a table")
 async def table(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
-    checked(function, dtype)
-    entry = await state_of(request).work_pool.run(entry_of, function, dtype)
+    state = state_of(request)
+    found = {kind: await _file(state, function, dtype, kind) for kind in WRITERS}
+    entry = entry_of(function, dtype, {kind: (each.size, each.sha256) for kind, each in found.items()})
     return cached_response(request, json_bytes(entry), JSON_TYPE, REVALIDATE)
 
 
-def entry_of(function: str, dtype: str) -> dict[str, Any]:
-    """A table and its files, with URLs whose content never changes."""
+def entry_of(function: str, dtype: str, files: Mapping[str, tuple[int, str]]) -> dict[str, Any]:
+    """A table and its files, of which the size and the sha256 are given, with URLs whose content never changes."""
     entries = []
-    for kind in WRITERS:
-        found = file(function, dtype, kind)
-        url = _url(function, dtype, found.digest, kind)
-        entries.append({"format": kind, "bytes": len(found.content), "sha256_16": found.digest, "url": url})
+    for kind, (size, sha256) in files.items():
+        digest = sha256[:HASH_DIGITS]
+        url = _url(function, dtype, digest, kind)
+        entries.append({"format": kind, "bytes": size, "sha256_16": digest, "url": url})
     return {"function": function, "dtype": dtype, "whole": FORMATS[dtype].width <= 16, "files": entries}
 
 
@@ -126,28 +128,16 @@ def _url(function: str, dtype: str, digest: str, kind: str) -> str:
     return f"/v1/tables/{base}/{dtype}.{digest}.{kind}" + (f"?{urlencode(values, safe='/')}" if values else "")
 
 
-async def _file(state: AppState, function: str, dtype: str, kind: str) -> File:
+async def _file(state: AppState, function: str, dtype: str, kind: str) -> KeptFile:
     checked(function, dtype)
     if kind not in WRITERS:
         raise not_found(f"no format {kind!r} (accepted: {', '.join(WRITERS)})")
-    return await state.work_pool.run(file, function, dtype, kind)
+
+    seconds = table_s(function, dtype, rows_of(dtype))
+    what = (function, dtype, kind)
+    return await state.files.file(("table", *what), lambda: state.admission.compute(seconds, "table", *what))
 
 
-async def _file_response(request: Request, found: File, name: str, control: str) -> Response:
-    """A table from a file, so that parts of it can be asked for; 304 if the client has it."""
-    headers = {"ETag": f'"{found.digest}"', "Cache-Control": control}
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers=headers)
-    state, media_type = state_of(request), MEDIA_TYPES[name.rpartition(".")[2]]
-    if "=" in name:  # of parameters, of which anybody may think of any number: none is left on the disk
-        headers["Content-Disposition"] = f'inline; filename="{name}"'
-        return Response(found.content, headers=headers, media_type=media_type)
-    path = await state.work_pool.run(_written, state.tables, found, name)
-    return FileResponse(path, headers=headers, media_type=media_type, filename=name, content_disposition_type="inline")
-
-
-def _written(folder: FolderPath, found: File, name: str) -> FolderPath:
-    path = folder / f"{found.digest}-{name}"
-    if not path.exists():
-        replace_file(path, found.content)
-    return path
+def _response(request: Request, found: KeptFile, name: str, control: str) -> Response:
+    media_type = MEDIA_TYPES[name.rpartition(".")[2]]
+    return file_response(request, found, media_type, control, filename=name)

@@ -10,11 +10,13 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from ...errors import UsageError
-from ...inputs.plans import Plan, make_plan
-from ..bodies import RAW_TYPE, SlicedResponse, media_type_of
-from ..caching import NO_STORE, REVALIDATE, matches
+from ...formats import get_format
+from ...records.serialize import to_json
+from ..admission import PLAN_S, report_s
+from ..bodies import RAW_TYPE, media_type_of
+from ..caching import NO_STORE, REVALIDATE
 from ..encoding import JSON_TYPE, json_bytes
+from ..file_cache import KeptFile, file_response
 from ..jobs import UploadJob
 from ..params import (
     DtypeQuery,
@@ -28,11 +30,11 @@ from ..params import (
     file_name,
 )
 from ..problems import Problem, not_found
-from ..reports import render_job
+from ..process_pool import Answer
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
-from ..tokens import check_token
-from ..upload_jobs import Upload, inputs, job_record, run_job
+from ..tokens import Token, checked_token
+from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
 _RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
@@ -78,34 +80,21 @@ async def plan_inputs(
 ) -> Response:
     """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` identifies them."""
     state = state_of(request)
-    checked_plan(plan, function, dtype)
-    x, digest = await state.work_pool.run(_inputs, state.limits, plan, function, dtype, seed)
-    headers = {"ETag": f'"{digest[:32]}"', "Cache-Control": REVALIDATE, "X-Inputs-Sha256": digest,
-               "X-Inputs-Count": str(len(x))}  # fmt: skip
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
-        return Response(status_code=304, headers=headers)
+    found = await _inputs(state, plan, function, dtype, seed)
+    count = found.size // get_format(dtype).uint.itemsize
     name = f"{plan}-{file_name(function)}-{dtype}-{seed}.bin"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW_TYPE}
-    return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition}, state.limits)
+    return file_response(
+        request, found, RAW_TYPE, REVALIDATE, filename=name, shown=False,
+        headers={"X-Inputs-Sha256": found.sha256, "X-Inputs-Count": str(count)},
+    )  # fmt: skip
 
 
-def _inputs(limits: ServiceLimits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
-    _plan(limits, plan, function, dtype, seed)
-    return inputs(plan, function, dtype, seed)
+async def _inputs(state: AppState, plan: str, function: str, dtype: str, seed: int) -> KeptFile:
+    """The file of the inputs of a plan."""
+    checked_plan(plan, function, dtype)
 
-
-def _plan(limits: ServiceLimits, name: str, function: str, dtype: str, seed: int) -> Plan:
-    """The plan, which takes up to 0.2 s; Problem 404 if the dtype has none of that name, or it is too large."""
-    try:
-        plan = make_plan(name, function, dtype, seed)
-    except UsageError as error:
-        raise not_found(str(error)) from None
-    if plan.size > limits.plan_inputs:
-        raise not_found(
-            f"plan {name} in {dtype} has {plan.size} inputs (accepted over HTTP: up to {limits.plan_inputs}): "
-            "install gelu-verify to verify it"
-        )
-    return plan
+    what, most = (plan, function, dtype, seed), state.limits.plan_inputs
+    return await state.files.file(("inputs", *what), lambda: state.admission.compute(PLAN_S, "inputs", most, *what))
 
 
 @router.post(
@@ -131,18 +120,20 @@ async def verify(
     """
     state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
-    store = state.store if _may_write(state, request.headers.get("authorization")) else None
+    token = _store_token(state, request.headers.get("authorization"))
+    store = None if token is None else state.store
     kind = media_type_of(request)
     if kind != RAW_TYPE:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
-    made = await state.work_pool.run(_plan, limits, plan, function, dtype, seed)
-    _, digest = await state.work_pool.run(inputs, plan, function, dtype, seed)
-    if inputs_sha256 not in ("", digest):
-        raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {digest}: fetch them again")
-    body = await state.spool.body(request, limits.body_bytes, expected=made.size * fmt.uint.itemsize)
-    job = await asyncio.to_thread(state.jobs.new, made.size)
+    made = await _inputs(state, plan, function, dtype, seed)
+    if inputs_sha256 not in ("", made.sha256):
+        raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
+    body = await state.spool.body(request, limits.body_bytes, expected=made.size)
+    job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
+    owner, pool = "" if token is None else token.name, state.admission.verification
+    upload = Upload(plan, function, dtype, seed, name, body, store, owner, _facts())
     try:
-        job.future = state.verify_pool.submit(run_job, state.jobs, job, Upload(made, name, body, store, _facts()))
+        job.future = pool.submit(run_job, pool, state.jobs, job, upload)
     except Problem:
         body.close()
         await asyncio.to_thread(state.jobs.drop, job)
@@ -173,14 +164,14 @@ async def _job_response(state: AppState, job: UploadJob) -> Response:
     return Response(json_bytes(record), status, headers, JSON_TYPE)
 
 
-def _may_write(state: AppState, authorization: str | None) -> bool:
-    """Whether the upload is to be stored; Problem 401 if the token is wrong."""
+def _store_token(state: AppState, authorization: str | None) -> Token | None:
+    """The token with which the upload is to be stored; None if it is not; Problem 401 or 403 if it may not be."""
     if authorization is None:
-        return False
-    check_token(state, authorization)
+        return None
+    token = checked_token(state.settings.tokens, authorization, "store")
     if state.store is None:
         raise Problem(409, "no-store", "this server has no store (gelu-verify serve --store)")
-    return True
+    return token
 
 
 def _wait_seconds(prefer: str | None, limits: ServiceLimits) -> float:
@@ -224,8 +215,31 @@ async def job_report(request: Request, job: JobId) -> Response:
     found = await _found(state, job)
     if found.state != "done":
         raise Problem(409, "not-done", f"the job is {found.state}: poll /v1/jobs/{job} until it is done")
-    page = await state.work_pool.run(render_job, found)
-    return page.response(NO_STORE)
+    return file_response(
+        request, await state.files.file(("report", job), lambda: _rendered(state, found)), "text/html", NO_STORE
+    )
+
+
+async def _rendered(state: AppState, job: UploadJob) -> Answer:
+    """The policy of the report of a job, and the report."""
+    assert job.run is not None
+    buckets = b"" if job.run.buckets is None else await asyncio.to_thread(job.run.buckets)
+    what = (job.run.manifest, to_json(job.run.record))
+    return await state.admission.compute(report_s(1), "job_report", *what, content=buckets)
+
+
+@router.delete(
+    "/v1/jobs/{job}", status_code=204, summary="Delete an upload that was not stored", response_class=Response
+)
+async def delete_job(request: Request, job: JobId) -> Response:
+    """Its result and its report, for who knows its name: nobody else was told it. A stored run stays."""
+    state = state_of(request)
+    found = await _found(state, job)
+    if found.state == "running":
+        raise Problem(409, "not-done", f"the job is running: poll /v1/jobs/{job} until it is done")
+    await asyncio.to_thread(state.jobs.drop, found)
+    await asyncio.to_thread(state.files.discard, ("report", job))
+    return Response(status_code=204)
 
 
 async def _found(state: AppState, job_id: str) -> UploadJob:

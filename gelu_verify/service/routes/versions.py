@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from ..caching import FRESH, cached_response
+from ..admission import VERSIONS_S
+from ..caching import FRESH
 from ..encoding import JSON_TYPE
+from ..file_cache import Made, file_response
 from ..problems import not_found
-from ..reports import policy
 from ..state import state_of
 
 router = APIRouter(tags=["versions"])
 CSV, ATOM, HTML = "text/csv", "application/atom+xml", "text/html"
+LIBRARY = re.compile("[a-z0-9_]{1,40}")
 Library = Annotated[
-    str, Path(json_schema_extra={"pattern": "^[a-z0-9_]{1,40}$"}, description="A library: `torch`, `jax`, ...")
+    str, Path(json_schema_extra={"pattern": f"^{LIBRARY.pattern}$"}, description="A library: `torch`, `jax`, ...")
 ]
 Responses = dict[int | str, dict[str, Any]]
 
@@ -70,22 +73,30 @@ async def one_library(request: Request, library: Library) -> Response:
 
 
 async def _of_all(request: Request, name: str, media_type: str) -> Response:
-    state = state_of(request)
-    return _response(request, await state.work_pool.run(state.versions.of_all, name), media_type)
+    return await _file(request, "", name, media_type)
 
 
 async def _of_one(request: Request, library: str, kind: str, media_type: str) -> Response:
+    if not LIBRARY.fullmatch(library):
+        raise not_found(f"no releases of {library[:100]!r} were measured")
+    return await _file(request, library, f"{library}.{kind}", media_type)
+
+
+async def _file(request: Request, library: str, name: str, media_type: str) -> Response:
+    """Only a new version of the program has others; the first request makes all files of a library."""
     state = state_of(request)
-    content = await state.work_pool.run(state.versions.of_library, library, kind)
-    if content is None:
-        known = ", ".join(state.versions.libraries) or "none"
-        raise not_found(f"no releases of {library[:100]!r} were measured (measured: {known})")
-    return _response(request, content, media_type, f"{library}.csv" if media_type == CSV else "")
+    folder = None if state.settings.versions is None else str(state.settings.versions)
 
+    async def made() -> Made:
+        facts, content = await state.admission.compute(VERSIONS_S, "version_files", folder, library)
+        found, start = {}, 0
+        for each, size, policy in facts:
+            found[each] = policy, content[start : start + size]
+            start += size
+        for each in found.keys() - {name}:
+            await state.files.add(("versions", library, each), *found[each])
+        return found[name]
 
-def _response(request: Request, content: bytes, media_type: str, filename: str = "") -> Response:
-    """Only a new version of the program has other measurements."""
-    response = cached_response(request, content, media_type, FRESH, filename)
-    if media_type == HTML:
-        response.headers["Content-Security-Policy"] = policy(content.decode())
-    return response
+    kept = await state.files.file(("versions", library, name), made)
+    filename = name if media_type == CSV else ""
+    return file_response(request, kept, media_type, FRESH, filename=filename)
