@@ -100,9 +100,10 @@ class Calling:
         taken="any", choices=("cpu", "cuda", "ptx"),
     )  # fmt: skip
     approximations: str | None = _option(
-        "With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: the lowest, "
-        "the nearest or the highest value within the bound; default: refused by name.", "A",
-        choices=("lowest", "nearest", "highest"),
+        "With --device ptx: one execution, where PTX leaves results open; default: each, and the worst is judged. The "
+        "value of ex2.approx and the like within its bound: lowest, nearest, highest, or mixed, by argument; and "
+        "lowest-fused and so on, where products and sums become fma.", "A",
+        choices=tuple(f"{value}{how}" for how in ("", "-fused") for value in ("lowest", "nearest", "highest", "mixed")),
     )  # fmt: skip
     contract: str | None = _option(
         "What your own code demands of its arrays: 'multiple_of=16; at_least=32; aligned=64' (values, values, bytes), "

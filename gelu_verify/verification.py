@@ -25,6 +25,7 @@ from .records.parts import (
     Bound,
     Coverage,
     Dispatch,
+    Executions,
     FindingRecord,
     Flush,
     IntervalErrors,
@@ -99,6 +100,7 @@ class Verification(Result):
     expression = RecordField[str | None]()
     version = RecordField[str]()
     executed = RecordField[str | None]()
+    executions = RecordField[Executions | None]()
     dispatch = RecordField[Dispatch | None]()
     plan = RecordField[str]()
     seed = RecordField[int]()

@@ -1,6 +1,7 @@
 """How long values and look-ups take, function by function: data/rates.json and the table of docs/rates.md.
 
 python tools/measure_rates.py           measure (minutes on one core) and write both
+python tools/measure_rates.py NAME...   those of some functions
 python tools/measure_rates.py --page    write the page from the file
 
 The service estimates from these times what a request costs (`service/admission.py`).
@@ -86,8 +87,9 @@ def _round(value: float) -> float:
     return float(f"{value:.2g}")
 
 
-def measured() -> dict[str, object]:
-    functions = {}
+def measured(chosen: list[str]) -> dict[str, object]:
+    """The rates of all functions, or of those that are named beside what the file has of the others."""
+    functions = json.loads(FILE.read_text(encoding="utf-8"))["functions"] if chosen else {}
     names = [*FUNCTIONS]
     for function in FUNCTIONS.values():
         if function.parameters:
@@ -95,6 +97,8 @@ def measured() -> dict[str, object]:
             names.append(f"{function.name}[{given}]")
     for name in names:
         shown = f"{name.partition('[')[0]}[...]" if "[" in name else name
+        if chosen and shown not in chosen:
+            continue
         functions[shown] = {"ns": {dtype: ns_of(name, dtype) for dtype in FORMATS}, "look_up_ms": look_up_ms(name)}
         print(shown, functions[shown], file=sys.stderr, flush=True)
     today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
@@ -132,8 +136,9 @@ def _per_s(ns: float) -> str:
 
 
 def main() -> None:
-    if "--page" not in sys.argv[1:]:
-        text = json.dumps(measured(), indent=None)
+    names = sys.argv[1:]
+    if names != ["--page"]:
+        text = json.dumps(measured(names))
         FILE.write_text(text.replace('}, "', '},\n"') + "\n", encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
 

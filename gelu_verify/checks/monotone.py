@@ -9,6 +9,8 @@ def run(evidence: Evidence) -> Finding:
         return Finding("not applicable", "a single input has no neighbour")
     if evidence.function.turning_points is None:
         return Finding("not applicable", f"where {evidence.function.name} rises and falls is not stated")
+    if evidence.target.executions:
+        return Finding("not applicable", "neighbours may have the outputs of two executions")
     key = evidence.table.facts.rises
     if key is None:
         return Finding("pass")

@@ -18,6 +18,7 @@ from .program import warn
 
 if TYPE_CHECKING:
     from ..service.settings import ServiceLimits, Settings
+    from ..service.tokens import Token
 
 TOKEN = "GELU_VERIFY_TOKEN"
 FOLDER = click.Path(path_type=Path)
@@ -72,7 +73,12 @@ def _text(value: Any) -> Any:
 @click.option(
     "--retain-days", type=RealOption(above=True), metavar="DAYS", help="Stored runs that are older are deleted."
 )
-@click.option("--token-file", type=FOLDER, metavar="FILE", help=f"File with the token for uploads; default ${TOKEN}.")
+@click.option(
+    "--token-file",
+    type=FOLDER,
+    metavar="FILE",
+    help=f"File with the token for uploads, or a line for each client: name, scopes, token; default ${TOKEN}.",
+)
 @click.option("--runs", type=FOLDER, metavar="DIR", help="Folder of stored runs to publish.")
 @click.option("--answers", metavar="A,B", default="installed", show_default=True,
               help="Target families whose outputs the page shows beside the reference value, each in its own process; "
@@ -117,19 +123,19 @@ def serve(context: click.Context, /, **options: Any) -> None:
 def _settings(options: dict[str, Any]) -> Settings:
     from ..service.settings import Settings
 
-    runs, store, token = options["runs"], options["store"], _token(options["token_file"])
+    runs, store, tokens = options["runs"], options["store"], _tokens(options["token_file"])
     if runs is not None and not runs.is_dir():
         raise UsageError(f"--runs {runs} is not a folder")
     for name in ("spool", "jobs"):
         if options[name] is not None and not options[name].is_dir():
             raise UsageError(f"--{name} {options[name]} is not a folder")
-    if store is not None and token is None:
+    if store is not None and not tokens:
         warn(f"--store without a token: uploads cannot be stored (give --token-file or ${TOKEN})")
     hosts = options["allowed_hosts"]
     same = ("host", "port", "unix_socket", "workers", "store", "store_bytes", "retain_days", "runs", "spool",
             "documentation", "log_requests")  # fmt: skip
     return Settings(
-        **{name: options[name] for name in same}, token=token, families=_families(options["answers"]),
+        **{name: options[name] for name in same}, tokens=tokens, families=_families(options["answers"]),
         allowed_hosts=None if hosts is None else tuple(_names(hosts.lower())),
         trusted_proxies=tuple(_names(options["trusted_proxies"])), jobs_folder=options["jobs"],
         shutdown_delay_s=options["shutdown_delay"], drain_s=options["drain"], limits=_limits(options["limit"]),
@@ -194,14 +200,11 @@ def _toml(value: Any) -> str:
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _token(path: Path | None) -> str | None:
+def _tokens(path: Path | None) -> tuple[Token, ...]:
+    from ..service.tokens import parse_tokens
+
     try:
         text = path.read_text(encoding="utf-8") if path is not None else os.environ.get(TOKEN)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the token in {path}: {error}") from None
-    if text is None:
-        return None
-    token = text.strip()
-    if len(token) < 16 or not token.isascii() or not token.isprintable():
-        raise UsageError("the token must have at least 16 printable ASCII characters")
-    return token
+        raise UsageError(f"cannot read the tokens in {path}: {error}") from None
+    return () if text is None else parse_tokens(text)

@@ -52,8 +52,9 @@ class Driver:
     device_attribute, function_attribute = device_attribute, function_attribute
     EXECUTOR = EXECUTOR
 
-    def __init__(self, architecture: str = "sm_90", approximations: str = "") -> None:
-        self.architecture, self.approximations = architecture, approximations
+    def __init__(self, architecture: str = "sm_90", execution: str = "") -> None:
+        """`execution`: of kernels whose bits PTX does not specify (`translate.EXECUTIONS`); else they are refused."""
+        self.architecture, self.execution = architecture, execution
         self._stacks = threading.local()
         self._primary = PrimaryContext(self)
         driver = self
@@ -217,7 +218,7 @@ class TranslatedModule:
             return False
 
     def is_supported(self, name: str) -> bool:
-        """Whether a kernel has only instructions that are supported, with the approximations that are taken here."""
+        """Whether a kernel has only instructions that are supported."""
         try:
             return self.loaded.kernel(name).translated is not None
         except PtxError:
@@ -232,7 +233,7 @@ class TranslatedModule:
         self._context.driver.context("cuModuleGetFunction")
         try:
             kernel = self.loaded.kernel(name)
-            if self._context.driver.approximations or not kernel.translated.why_not_determined():
+            if self._context.driver.execution or not kernel.translated.why_not_determined():
                 kernel.compile()
             return FunctionOfDriver(self._context, kernel)
         except KeyError:
@@ -244,10 +245,6 @@ class TranslatedModule:
 class FunctionOfDriver:
     def __init__(self, context: PrimaryContext, kernel: LoadedKernel) -> None:
         self._context, self.kernel, self._shared = context, kernel, SHARED_BY_DEFAULT
-
-    def why_not_determined(self) -> str:
-        """Why PTX does not say what this kernel computes, or an empty text."""
-        return "" if self._context.driver.approximations else self.kernel.translated.why_not_determined()
 
     def set_attribute(self, name: str, value: int) -> None:
         assert name == function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -267,7 +264,7 @@ class FunctionOfDriver:
         try:
             with context.running:
                 packed = self.kernel.packed([word.tobytes() for word in words])
-                self.kernel.launch(grid, block, packed, shared, context.driver.approximations)
+                self.kernel.launch(grid, block, packed, shared, context.driver.execution)
         except KernelFault as fault:
             context.broken = str(fault)
         except LaunchError as error:

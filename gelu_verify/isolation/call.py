@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,8 @@ class SharedCall:
             if len(differ):
                 found["differ"] = [int(differ[0]), len(differ)]
             self._y[:] = got
+        if errors := self._target.execution_errors(self._fmt.name):
+            found["executions"] = asdict(errors)
         if (noted := self._target.noted(self._fmt.name)) is not None:
             found["noted"] = [str(noted), noted.kind]
         return found

@@ -17,6 +17,7 @@ from .. import errors
 from ..errors import TargetFailure
 from ..formats import Format
 from ..own_faults import OwnFault
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.kinds import BUILDS
 from .channel import Channel, question
 from .limits import FIRST, LOADING, Limits, Patience
@@ -124,6 +125,7 @@ class TargetCase:
     compared: bool = False  # a large call with a short one
     retried: bool = False
     notes: dict[str, TargetFailure] = field(default_factory=dict)
+    execution_errors: ExecutionErrors | None = None  # of the last call
 
     def note(self, failure: TargetFailure, x_bits: np.ndarray | None) -> None:
         """Keep the first of its kind, with the inputs of the call where it was that call."""

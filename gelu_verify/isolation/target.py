@@ -16,6 +16,7 @@ from ..formats import Format, get_format
 from ..gpu.faults import is_broken
 from ..own_faults import OwnFault
 from ..targets.base import T, Target
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import question
 from .host import Host, TargetCase
@@ -67,6 +68,9 @@ class IsolatedTarget(Target):
     def noted(self, dtype: str) -> TargetFailure | None:
         notes = self.host.case(self.key, self.index, dtype).notes
         return notes.pop(min(notes)) if notes else None
+
+    def execution_errors(self, dtype: str) -> ExecutionErrors | None:
+        return self.host.case(self.key, self.index, dtype).execution_errors
 
     def search_seconds(self, dtype: str) -> float:
         return self.host.case(self.key, self.index, dtype).patience.left
@@ -202,6 +206,7 @@ class IsolatedTarget(Target):
             x = fmt.bits_text(int(x_bits[first]))
             text = f"{self.name} gave different bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
+        case.execution_errors = ExecutionErrors.of_json(found["executions"]) if "executions" in found else None
         report(differences_from_json(fmt, found.get("others", [])))
         return outputs, found["seconds"]
 

@@ -23,6 +23,7 @@ from ..fenv import in_default_environment
 from ..formats import from_ordinals, get_format
 from ..functions import get_function
 from ..inputs.plans import Chunk, Plan
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences, collecting, differences
 from ..truth.values import judge
 from ..work.pools import ON_THREADS
@@ -86,6 +87,7 @@ class PartMeasurer:
             first, end, table, reducer.target_s, perf_counter() - start,
             tuple(reducer.differences), tuple(self._noted()), failure,
             outputs=np.concatenate(reducer.outputs) if reducer.outputs else None,
+            executions=reducer.executions,
         )  # fmt: skip
 
     def table_of(self, runs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Table:
@@ -118,6 +120,7 @@ class _Reducer:
         self.target_s = 0.0
         self.differences: list[Differences] = []
         self.outputs: list[np.ndarray] = []
+        self.executions: ExecutionErrors | None = None
 
     def measure(self, chunk: Chunk) -> None:
         """Call, judge, reduce."""
@@ -177,6 +180,7 @@ class _Reducer:
         try:
             with self._turn or nullcontext(), collecting() as found:
                 got, seconds = self._target.timed(self._fmt.name, x)
+                self.executions = joined(self.executions, self._target.execution_errors(self._fmt.name))
             self.differences += found
         except TargetFailure as failure:
             failure.inputs = x.copy() if failure.inputs is None else failure.inputs

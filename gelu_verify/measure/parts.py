@@ -7,7 +7,7 @@ in them is executed when they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..buckets.table import Table, merge
 from ..buckets.table_text import parts_of_table, table_of_parts
 from ..errors import TargetFailure
 from ..inputs.plans import Plan
+from ..targets.execution_errors import ExecutionErrors
 from ..targets.extra_outputs import Differences
 from ..work.packing import compressed, uncompressed
 
@@ -28,7 +29,8 @@ class Part:
 
     `table` is None where there are none; `failure` is that of chunk `end`. `noted`: what the target did beside
     returning outputs. `seconds` of one thread, and `target_s` of them inside the target; `worker`: whose thread.
-    `outputs`: bits for the explicit inputs of these chunks, by ordinal, where they are kept.
+    `outputs`: bits for the explicit inputs of these chunks, by ordinal, where they are kept. `executions`: how they
+    differed, of a target that has several.
     """
 
     first: int
@@ -41,6 +43,7 @@ class Part:
     failure: TargetFailure | None = None
     worker: Mapping[str, str] | None = None
     outputs: np.ndarray | None = None
+    executions: ExecutionErrors | None = None
 
     def size(self, plan: Plan) -> int:
         """How many inputs it is of."""
@@ -76,6 +79,8 @@ def packed(part: Part) -> bytes:
     arrays: dict[str, np.ndarray] = {}
     if part.table is not None:
         fields["table"], arrays = parts_of_table(part.table)
+    if part.executions is not None:
+        fields["executions"] = asdict(part.executions)
     fields["differences"] = places_of(part.differences, arrays)
     if part.outputs is not None:
         arrays["outputs"] = part.outputs
@@ -98,6 +103,7 @@ def unpacked(content: bytes) -> Part:
         noted=tuple(found.values()),
         worker=fields["worker"],
         outputs=arrays.get("outputs"),
+        executions=ExecutionErrors.of_json(fields["executions"]) if "executions" in fields else None,
     )
 
 

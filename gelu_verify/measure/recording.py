@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..checks import CHECKS, Evidence, Finding
-from ..formats import get_format
+from ..formats import Format, get_format
 from ..inputs.plans import Plan
 from ..inputs.widened import Untried, longest_untried
 from ..records.measures import text_of
-from ..records.parts import Coverage, Dispatch, FindingRecord, Gap
+from ..records.parts import Coverage, Dispatch, Execution, Executions, FindingRecord, Gap
 from ..records.result import BoundKind, Record
 from .diagnosis import diagnosed
 
 if TYPE_CHECKING:
     from ..targets.base import Target
+    from ..targets.execution_errors import ExecutionErrors
 
 
 def unmeasured(target: Target, plan: Plan, bound_kind: BoundKind) -> Record:
@@ -67,6 +68,18 @@ def _dispatch(target: Target) -> Dispatch | None:
     if not target.level and not target.seen:
         return None
     return Dispatch(target.level or None, target.switches, target.seen or None)
+
+
+def executions_of(fmt: Format, found: ExecutionErrors | None) -> Executions | None:
+    """What the executions gave of which the worst outputs were judged."""
+    if found is None:
+        return None
+    each = [
+        Execution(name, largest[0], *map(fmt.bits_text, largest[1:])) if largest else Execution(name)
+        for name, largest in found.largest.items()
+    ]
+    floats, x = found.apart
+    return Executions(found.same / found.outputs, floats, fmt.bits_text(x) if floats else None, tuple(each))
 
 
 def checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -> Record:

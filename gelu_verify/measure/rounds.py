@@ -12,6 +12,7 @@ import numpy as np
 
 from ..buckets.table import Table
 from ..errors import TargetFailure
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences
 from ..work.executors import Pool, on_threads, results
 from .elsewhere import Elsewhere
@@ -52,6 +53,7 @@ class Round:
         """The chunks before it were measured, or one of them failed."""
         self.seconds = self.target_s = 0.0
         self.differences: list[Differences] = []
+        self.executions: ExecutionErrors | None = None
         self.noted: list[tuple[str, int, TargetFailure]] = []
 
     def measure(self, workers: int) -> tuple[Sequence[Range], int]:
@@ -136,6 +138,7 @@ class Round:
         if self._elsewhere:
             self._elsewhere.saw(part.seconds, part.worker)
         self.differences += part.differences
+        self.executions = joined(self.executions, part.executions)
         self.noted += ((each.kind, part.first, each) for each in part.noted)
         if part.failure is not None and part.end < self._limit:
             self.failure, self._limit = part.failure, part.end

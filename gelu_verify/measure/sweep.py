@@ -25,6 +25,7 @@ from ..records.grades import graded
 from ..records.measures import measured
 from ..records.parts import Beside
 from ..records.result import BoundKind, Record, Result, Time
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences, ExtraOutputs
 from ..targets.probing import ordinary_numbers
 from .beside import deciding, with_beside
@@ -34,7 +35,7 @@ from .identity import MANY
 from .kept import Kept
 from .minimize import failed, narrowed
 from .part_measurer import PartMeasurer, Range
-from .recording import checked, covered, unmeasured
+from .recording import checked, covered, executions_of, unmeasured
 from .rounds import Round
 from .widening import Widening
 
@@ -108,7 +109,11 @@ def sweep(
             beside = deciding(evidence)
             findings = with_beside(evidence, findings, beside)
         found = covered(unmeasured(target, plan, _bound_kind(target, plan)), plan)
-        found = checked(measured(replace(found, beside=beside), table), evidence, findings)
+        found = checked(
+            measured(replace(found, beside=beside, executions=executions_of(fmt, swept.executions)), table),
+            evidence,
+            findings,
+        )
         found = _failed(found, noted, faults) if noted else found
         return Result(graded(found, table), table, time)
     return unmeasured_by_us(record, faults)
@@ -201,6 +206,7 @@ class _Sweep:
         self.plan = here.plan
         self.differences: list[Differences] = []
         self.noted: list[tuple[str, int, TargetFailure]] = []
+        self.executions: ExecutionErrors | None = None
 
     def run(self, workers: int) -> tuple[Table, Time | None]:
         """The merged table, and how long it took where nothing was kept from before.
@@ -228,6 +234,7 @@ class _Sweep:
 
     def _took(self, found: Round | Widening) -> None:
         self.differences += found.differences
+        self.executions = joined(self.executions, found.executions)
         self.noted += found.noted
         if found.failure is not None:
             raise found.failure

@@ -20,6 +20,7 @@ from ..buckets.table import Table, merge
 from ..errors import TargetFailure
 from ..inputs.plans import Chunk, Plan
 from ..inputs.widened import BUCKET, MANY, chunks_of, outside, widened
+from ..targets.execution_errors import ExecutionErrors, joined
 from ..targets.extra_outputs import Differences
 from .budget import MOST_BUCKETS, Budget
 from .kept import Kept
@@ -57,6 +58,7 @@ class Widening:
     differences: list[Differences] = field(default_factory=list)
     noted: list[tuple[str, int, TargetFailure]] = field(default_factory=list)
     failure: TargetFailure | None = None
+    executions: ExecutionErrors | None = None
 
     def __post_init__(self) -> None:
         plan = self.here.plan
@@ -145,6 +147,7 @@ class Widening:
             self.seconds = done.seconds / self.threads / sum(chunk.size for chunk in tried)
         self.target_s += done.target_s
         self.differences += done.differences
+        self.executions = joined(self.executions, done.executions)
         self.noted += ((kind, len(plan.chunks) + at, each) for kind, at, each in done.noted)
         return len(buckets)
 

@@ -14,9 +14,8 @@ from .faults import Fault, LaunchFault
 from .ir import PtxError, PtxModule, Variable
 from .memory import ALLOCATED, BASE, CONSTANT, SIZE, AddressedMemory, OutOfMemory
 from .parse import parse
-from .translate import Translated, translate
+from .translate import APPROXIMATIONS, FUSED, Translated, translate
 
-APPROXIMATIONS = {"lowest": -1, "nearest": 0, "highest": 1}  # of the values that the bound of an approximation allows
 MOST_THREADS, MOST_SHARED = 1024, 227 << 10  # of a block, on sm_90
 
 
@@ -39,7 +38,7 @@ class _Arguments(ctypes.Structure):
         ("shared_range", ctypes.c_void_p),
         *((name, ctypes.c_uint32 * 3) for name in ("grid", "block")),
         *((name, ctypes.c_uint32) for name in ("local_size", "entry_local")),
-        *((name, ctypes.c_int32) for name in ("approximations", "watches_races")),
+        *((name, ctypes.c_int32) for name in ("approximations", "fuses", "watches_races")),
     )
 
 
@@ -81,19 +80,19 @@ class LoadedKernel:
         block: tuple[int, int, int],
         parameters: bytes,
         shared: int = 0,
-        approximations: str = "",
+        execution: str = "",
     ) -> None:
-        """Run it to its end.
+        """Run it to its end, in one of `EXECUTIONS` where PTX does not specify the bits of the results.
 
         Raises
         ------
         LaunchError : a grid, a block or shared memory that no device has
         KernelFault : what was found, with block, lane and line
-        PtxError : PTX does not specify the bits of the results, and `approximations` does not say which are taken
+        PtxError : PTX does not specify them, and `execution` does not say which are taken
         """
         t = self.translated
         self._check(grid, block, shared, parameters)
-        if not approximations and (reason := t.why_not_determined()):
+        if not execution and (reason := t.why_not_determined()):
             raise PtxError(reason)
         symbols = np.array([self._module.addresses[name] for name in t.symbols], np.uint64)
         ranges = np.array(t.shared_ranges, np.uint32).reshape(-1)
@@ -103,7 +102,11 @@ class LoadedKernel:
             *(memory.data, memory.state, BASE, SIZE, symbols.ctypes.data, given.ctypes.data, len(parameters)),
             *(t.shared_static, shared, len(ranges) // 2, ranges.ctypes.data),
             *((ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block), t.local_size, t.entry_local),
-            *(APPROXIMATIONS[approximations or "nearest"], not t.races_unseen),
+            *(
+                APPROXIMATIONS[execution.removesuffix(FUSED) or "nearest"],
+                execution.endswith(FUSED),
+                not t.races_unseen,
+            ),
         )
         status = self._launch(ctypes.byref(arguments), ctypes.byref(fault))
         if status == 2:

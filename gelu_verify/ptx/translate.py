@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from .contraction import contractible
+from .contraction import Products
 from .emit import Context, VariableLayout, ctype, identifier, is_float
 from .ir import Instruction, Label, Negated, ParsedFunction, PtxError, PtxModule, Symbol, Variable, Vector
 from .liveness import copied_only, live_where_it_waits
@@ -25,6 +25,9 @@ extern "C" int gelu_verify_launch(const launch_arguments *a, fault *found)
     return launched<kept, kernel>(a, found);
 }
 """
+APPROXIMATIONS = {"lowest": -1, "nearest": 0, "highest": 1, "mixed": 2}  # src/ptx/approximate.h
+FUSED = "-fused"  # sums of products in one rounding
+EXECUTIONS = tuple(f"{taken}{how}" for how in ("", FUSED) for taken in APPROXIMATIONS)
 RED_ZONE = 16  # bytes that nothing may touch, between the variables of shared memory
 
 
@@ -52,6 +55,14 @@ class Translated:
     contractible: tuple[tuple[str, str], ...]
     races_unseen: str
 
+    @property
+    def executions(self) -> tuple[str, ...]:
+        """Those of `EXECUTIONS` whose results may differ; none where PTX specifies all bits."""
+        if not self.approximations and not self.contractible:
+            return ()
+        taken = APPROXIMATIONS if self.approximations else ("nearest",)
+        return tuple(f"{each}{how}" for how in ("", FUSED)[: 1 + bool(self.contractible)] for each in taken)
+
     def why_not_determined(self) -> str:
         """Why PTX does not specify the bits of the results; an empty text where it does."""
         found = self.approximations or self.contractible
@@ -60,14 +71,10 @@ class Translated:
         opcode, place = found[0]
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
         if self.approximations:
-            return (
-                f"{self.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound "
-                "and no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
-            )
-        return (
-            f"{self.name} computes {opcode} ({place}){others}, and PTX does not say whether they are rounded apart or "
-            "as one fma. -fmad=false decides that; or they can be rounded as they are written"
-        )
+            why = "an approximation, of which PTX specifies a bound and no bits"
+            return f"{self.name} computes {opcode} ({place}){others}: {why}"
+        why = "PTX does not say whether they are rounded apart or as one fma (-fmad=false decides that)"
+        return f"{self.name} computes {opcode} ({place}){others}, and {why}"
 
 
 def translate(module: PtxModule, name: str) -> Translated:
@@ -95,7 +102,7 @@ def translate(module: PtxModule, name: str) -> Translated:
         symbols=tuple(symbols),
         sites=tuple(layout.sites),
         approximations=tuple(dict.fromkeys(layout.approximations)),
-        contractible=tuple(dict.fromkeys(each for function in (*called, kernel) for each in contractible(function))),
+        contractible=tuple(dict.fromkeys(each for function in (*called, kernel) for each in Products(function).sums())),
         races_unseen=layout.races_unseen,
     )
 
@@ -165,13 +172,13 @@ def _local(function: ParsedFunction) -> tuple[dict[str, int], int]:
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _statement(c: Context, ins: Instruction) -> str:
+def _statement(c: Context, ins: Instruction, products: Products) -> str:
     c.ins = ins
     emitter = emitter_of(ins.parts)
     if emitter is None:
         raise c.unknown()
     try:
-        code = emitter(c, ins)
+        code = products.followed(c, ins, emitter(c, ins))
     except (IndexError, ValueError, KeyError, StopIteration, AssertionError) as error:
         raise c.unknown(f"its operands: {error}") from error
     if ins.guard is None:
@@ -206,9 +213,16 @@ def _function(layout: VariableLayout, function: ParsedFunction) -> str:
             raise c.unknown(f"within {function.name}, which is called and not inlined")
     arrays = [f"u8 *{array(v.name)}" for v in function.returns] + [f"u8 *{array(v.name)}" for v in function.parameters]
     head = f"static void f_{identifier(function.name)}({', '.join(['environment &e', 'lane &l', *arrays])})"
-    lines = [head, "{", "(void)e; (void)l;", *_declarations(function, set(function.registers))]
+    products = Products(function)
+    lines = [
+        head,
+        "{",
+        "(void)e; (void)l;",
+        *_declarations(function, set(function.registers)),
+        *products.declarations(),
+    ]
     lines += [f"frame frame_(l, {size});"] if size else []
-    lines += [f"{label(each.name)}:;" if isinstance(each, Label) else _statement(c, each) for each in body]
+    lines += [f"{label(each.name)}:;" if isinstance(each, Label) else _statement(c, each, products) for each in body]
     return "\n".join([*lines, "return;", "}"])
 
 
@@ -220,6 +234,7 @@ class _Kernel:
         self._function, self._parameters = function, parameters
         self._context = Context(layout, function, {**offsets, **parameters}, copied_only(function))
         self._live, self._at_start = live_where_it_waits(function)
+        self._products = Products(function)
 
     def code(self) -> str:
         """The struct of what is kept, and the function."""
@@ -229,6 +244,7 @@ class _Kernel:
         fields = " ".join(f"{ctype(registers[name].type)} {identifier(name)};" for name in kept)
         lines = [f"struct kept {{ {fields} }};", "static void kernel(environment &e, lane &l, kept &k)", "{"]
         lines += ["(void)e; (void)l; (void)k;", *_declarations(self._function, self._at_start)]
+        lines += self._products.declarations()
         lines += ["switch (l.pc) {", "default: break;"]
         lines += [f"case {n}: {self._restored(index)} goto W{n};" for n, index in enumerate(places, 1)]
         lines += ["}"]
@@ -237,7 +253,7 @@ class _Kernel:
             if isinstance(each, Label):
                 lines.append(f"{label(each.name)}:;")
             else:
-                code = _statement(self._context, each)
+                code = _statement(self._context, each, self._products)
                 lines.append(code.replace(WAIT, self._waiting(index, number.get(index, 0))))
         return "\n".join([*lines, "l.state = ENDED;", "}"])
 

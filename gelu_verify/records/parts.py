@@ -256,6 +256,31 @@ class Dispatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Execution:
+    """The largest error of one execution, in the plan's calls."""
+
+    name: str = field(
+        metadata=about(
+            'which values approximations had within their bounds: `"lowest"`, `"nearest"`, `"highest"`, `"mixed"`; '
+            "`-fused` where a product and a sum were one fma"
+        )
+    )
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"), default=None)
+    x_bits: Bits | None = field(metadata=about("the input", null=""), default=None)
+    got_bits: Bits | None = field(metadata=about("what this execution gave", null=""), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """How code was executed whose results its specification leaves open; `docs/gpu.md`."""
+
+    same: Share = field(metadata=about("share of the outputs that were the same in all executions"))
+    floats: Count = field(metadata=about("how far apart they were at most, counted in floats"))
+    x_bits: Bits | None = field(metadata=about("for which input", null="where all were the same"))
+    each: tuple[Execution, ...] = field(metadata=about("the executions"))
+
+
+@dataclass(frozen=True, slots=True)
 class SizeThroughput:
     """Throughput at one size of the arrays, on one number of threads."""
 

@@ -24,6 +24,7 @@ from .parts import (
     Bound,
     Coverage,
     Dispatch,
+    Executions,
     FindingRecord,
     Flush,
     FunctionName,
@@ -86,6 +87,16 @@ class Record:
             'on what its code was executed, where that is not the device that it was written for: `"ptx on CPU, sm_90, '
             "nvcc 13.0.88\"` is nvcc's PTX on the CPU, and no GPU's result",
             null="otherwise",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
+    executions: Executions | None = field(
+        metadata=about(
+            "the executions of which, at each input, the worst output was judged, where PTX leaves results open: no "
+            "measure is better than that of any of them",
+            null="where there was one",
             since=2,
             always_since=LATER,
         ),

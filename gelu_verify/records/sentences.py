@@ -23,7 +23,7 @@ SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
 
 
-_TAKEN = re.compile(r"approximations: (\w+) within their bounds \((.+)\)$")
+_TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 
 
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
@@ -40,8 +40,7 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
-    if taken := _TAKEN.search(record.executed or ""):
-        yield f"no GPU's result: approximations have the {taken[1]} values within their bounds ({taken[2]})"
+    yield from _opened(record)
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -84,6 +83,27 @@ def _beside(record: Record, output: Output) -> str:
 def _instead(fmt: Format, output: Output) -> str:
     got, want = texts_apart(fmt, output.got_bits, output.want_bits, digits=3)
     return f"{got} instead of {want} at x = {input_text(fmt, output.x_bits)}"
+
+
+def _opened(record: Record) -> Iterator[str]:
+    """What was tried where PTX leaves results open, no more, and how far that matters."""
+    taken, executions = _TAKEN.search(record.executed or ""), record.executions
+    bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
+    if executions is None:
+        yield from [f"no GPU's result: {bounds}"] if taken else []
+        return
+    also = "products and sums are rounded apart and fused" if "fused" in (record.executed or "") else ""
+    how = ", and ".join(filter(None, (bounds, also)))
+    yield f"no GPU's result: at each x the worst of {len(executions.each)} executions, in which {how}"
+    if executions.x_bits is None:
+        yield "all outputs are the same in each"
+        return
+    floats = f"{executions.floats:,} float{'s' if executions.floats > 1 else ''}"
+    apart = f"others up to {floats} apart (at x = {_at(record, executions.x_bits)})"
+    errors = sorted(each.max_ulp for each in executions.each if each.max_ulp is not None)
+    span = dict.fromkeys(ulp_text(each, record.bound) for each in (*errors[:1], *errors[-1:]))
+    largest = f"the largest error is {' to '.join(span)} ULP" if errors else "none can be scored"
+    yield f"{inward_text(100 * executions.same)} % of outputs are the same in each, {apart}; {largest}"
 
 
 # ---- failures and defects ------------------------------------------------------------------------

@@ -130,6 +130,12 @@ SUMMARY = ColumnTable(
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
         *(_same(key) for key in ("form", "note", "expression", "version", "executed")),
         Column(
+            "executions",
+            "where PTX leaves results open, the largest error of each execution, separated by `; `",
+        ),
+        Column("executions_same", "share of the outputs that were the same in all of them", "number"),
+        Column("executions_floats", "how far apart they were at most, counted in floats", "count"),
+        Column(
             "dispatch_level",
             "the instruction-set level that the library was limited to (docs/isa.md); empty where it chose by itself",
         ),

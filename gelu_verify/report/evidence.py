@@ -24,6 +24,9 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
     yield "  ".join(str(row[name]) for name in ("target", "function", "dtype", "form", "note", "version") if row[name])
     if row["executed"]:
         yield f"executed: {row['executed']}"
+    if row["executions"]:
+        same = f"{text.share_text(row['executions_same'])} of outputs the same, others"
+        yield f"executions: {row['executions']}; {same} up to {text.count_text(row['executions_floats'])} floats apart"
     if row["recorded"]:
         yield "; ".join(filter(None, (row["recorded"], row["stale"])))
     if row["failure"]:

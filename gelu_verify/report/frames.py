@@ -30,7 +30,7 @@ from ..records.result import Record
 from ..truth.distance import distance
 from . import columns
 from .columns import TAIL_CHECKS, ColumnTable
-from .text import exact_text
+from .text import exact_text, ulp_text
 from .verdicts import dtype_rank, function_rank, target_order
 
 Row = dict[str, Any]
@@ -179,7 +179,7 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
     interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
-    dispatch = record.dispatch
+    dispatch, executions = record.dispatch, record.executions
     copied = (
         *(
             "grade",
@@ -219,6 +219,12 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         **_value(record, "accurate_range_high", interval, "high_bits"),
         "accurate_range_bound": interval and (interval.bound or record.bound),
         "accurate_range_exceptions": interval and interval.exceptions,
+        "executions": "; ".join(
+            f"{each.name} {ulp_text(each.max_ulp, record.bound)} ULP"
+            for each in (executions.each if executions else ())
+        ),
+        "executions_same": executions and executions.same,
+        "executions_floats": executions and executions.floats,
         "dispatch_level": dispatch and dispatch.level,
         "dispatch_switches": _pairs(dispatch.switches if dispatch else None),
         "dispatch_seen": _pairs(dispatch.seen if dispatch else None),

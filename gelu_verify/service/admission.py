@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from ..functions.parameters import split_name
 from ..paths import resource
 from .clients import CLIENT, busy
-from .process_pool import Answer, ProcessPool, TookTooLong
+from .process_pool import Answer, ForkPool, TookTooLong
 from .settings import ServiceLimits
 from .worker_pool import WorkerPool
 
@@ -33,7 +33,6 @@ PART_S = 0.05
 """Seconds that a part of a batch is to take: so long a client waits for its turn."""
 TEXT_S = 2e-6  # to read or to write a number as text
 PLAN_S = 0.2
-PARQUET_S = 0.1
 REPORT_S = 0.1
 VERSIONS_S = 2.0
 _FEW_DIGITS, _MANY_DIGITS = 40, 1000  # between which the time of a look-up is interpolated
@@ -45,16 +44,16 @@ class Admission:
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         most_bytes = limits.process_bytes
-        self.small = ProcessPool(
+        self.small = ForkPool(
             "small", limits.small_processes, limits.small_queue, niceness=5, seconds=limits.small_s,
             most_bytes=most_bytes,
         )  # fmt: skip
-        self.batch = ProcessPool(
-            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.batch_s,
+        self.batch = ForkPool(
+            "batches", limits.batch_processes, limits.batch_queue, niceness=10, seconds=limits.call_s,
             most_bytes=most_bytes,
         )  # fmt: skip
-        self.verification = ProcessPool(
-            "verification", limits.verify_processes, limits.verify_queue, niceness=15, seconds=limits.verify_s,
+        self.verification = ForkPool(
+            "verification", limits.verify_processes, limits.verify_queue, niceness=10, seconds=limits.verify_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.work = WorkerPool("work", limits.work_threads, limits.work_queue)
@@ -62,7 +61,7 @@ class Admission:
         self.bytes = ByteBudget(limits.spool_bytes, limits.spool_bytes_per_client)
         self._receiving: Counter[str] = Counter()
 
-    async def in_class(self, seconds: float, work: Callable[[ProcessPool, float], Awaitable[T]]) -> T:
+    async def in_class(self, seconds: float, work: Callable[[ForkPool, float], Awaitable[T]]) -> T:
         """What `work` does in the class of its cost: with these processes, in so many seconds.
 
         Where it raises TookTooLong as a small request, it is called again as a batch.

@@ -12,7 +12,7 @@ from .admission import PART_S, Admission, slowest_s, typical_s
 from .bodies import Body, SlicedResponse
 from .disconnection import has_left
 from .problems import CAUSE, Problem
-from .process_pool import ProcessPool, TookTooLong
+from .process_pool import ForkPool, TookTooLong
 from .settings import ServiceLimits
 
 LARGEST_PART = 1 << 20  # bytes
@@ -53,7 +53,7 @@ class Batch:
         self._part = max(1, int(PART_S / slowest_s(function, dtype, 1)))
         self.cost_s = slowest_s(function, dtype, self.total) + body.size / LARGEST_PART * 1e-3
 
-    async def compute(self, pool: ProcessPool, most_s: float) -> None:
+    async def compute(self, pool: ForkPool, most_s: float) -> None:
         """Go on where it stopped; TookTooLong with `done` where it takes more than `most_s` of a core in all."""
         function, fmt, mode = self._wanted
         while self.done < self.total:
@@ -81,8 +81,8 @@ class Batch:
         return _too_long(f"{self.done} of {self.total} values are done: {error.detail}")
 
     async def started(self, computing: asyncio.Future[None]) -> None:
-        """Wait for the first part; its error if it has one."""
-        if not await self.has(min(1, self.total), computing) or computing.done():
+        """Wait for the first results; the error if there are none."""
+        if not await self.has(min(1, self.total), computing):
             await computing
 
     async def has(self, count: int, computing: asyncio.Future[None]) -> bool:

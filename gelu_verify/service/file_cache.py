@@ -9,13 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from ..atomic_files import replace_file
 from .caching import matches
+
+Made = tuple[str | None, bytes]
+"""The Content-Security-Policy of a page, and a content."""
 
 
 @dataclass(frozen=True)
@@ -34,29 +36,49 @@ class FileCache:
     def __init__(self, parent: Path | None, most_bytes: int) -> None:
         self._parent, self._most, self._bytes, self._made = parent, most_bytes, 0, 0
         self._folder: TemporaryDirectory[str] | None = None
+        self._making: dict[Hashable, asyncio.Event] = {}
         self._lock = Lock()
         self._files: dict[Hashable, KeptFile] = {}
 
-    async def file(self, key: Hashable, make: Callable[[], Awaitable[tuple[Any, bytes]]]) -> KeptFile:
+    async def file(self, key: Hashable, make: Callable[[], Awaitable[Made]]) -> KeptFile:
         """The file of a key, with the note and the content that `make` returns if there is none."""
+        while key in self._making:  # for another request; where that fails, for this one
+            await self._making[key].wait()
         found = self._files.pop(key, None)
-        if found is None:
-            found = await asyncio.to_thread(self._written, *await make())
-            self._bytes += found.size
-            other = self._files.pop(key, None)  # made at the same time
-            if other is not None:
-                self._remove(other)
+        if found is not None:
+            self._files[key] = found
+            return found
+        ended = self._making[key] = asyncio.Event()
+        try:
+            return await self.add(key, *await make())
+        finally:
+            del self._making[key]
+            ended.set()
+
+    async def add(self, key: Hashable, note: str | None, content: bytes) -> KeptFile:
+        """Keep a file, in the place of one that was there."""
+        found = await asyncio.to_thread(self._written, note, content)
+        other = self._files.pop(key, None)
+        if other is not None:
+            self._remove(other)
         self._files[key] = found
+        self._bytes += found.size
         while self._bytes > self._most and len(self._files) > 1:
             self._remove(self._files.pop(next(iter(self._files))))
         return found
+
+    def discard(self, key: Hashable) -> None:
+        """Remove the file of a key if there is one."""
+        found = self._files.pop(key, None)
+        if found is not None:
+            self._remove(found)
 
     def close(self) -> None:
         """Remove them all."""
         if self._folder is not None:
             self._folder.cleanup()
 
-    def _written(self, note: Any, content: bytes) -> KeptFile:
+    def _written(self, note: str | None, content: bytes) -> KeptFile:
         with self._lock:
             self._made += 1
             if self._folder is None:

@@ -123,7 +123,7 @@ class _Exchange:
                 self._process.end()
 
 
-class ProcessPool(WorkerPool):
+class ForkPool(WorkerPool):
     """`processes` processes, started by the first calls or by `start`.
 
     Parameters
@@ -140,7 +140,6 @@ class ProcessPool(WorkerPool):
         self._niceness, self._seconds, self._most_bytes = niceness, seconds, most_bytes
         self._of_thread = local()
         self._processes: list[_Process] = []
-        self._starting = Lock()
 
     def start(self) -> None:
         """Start the processes now, so that no client waits for them."""
@@ -180,7 +179,7 @@ class ProcessPool(WorkerPool):
             if process is not None:
                 process.end()
             process = self._of_thread.process = _Process(self._niceness)
-            with self._starting:
+            with self._lock:
                 self._processes = [each for each in self._processes if each.alive] + [process]
             if self._closed:
                 process.end()

@@ -82,6 +82,8 @@ def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeader
     state.on_stop = [partial(log, "stopped"), writer.close]
     if url is not None:
         state.on_start.append(partial(log, "listening", url=url))
+    if settings.workers == 1 and settings.spool is not None:  # uvicorn ends this process by the signal that it got
+        state.on_stop.append(partial(shutil.rmtree, settings.spool, ignore_errors=True))
     LimitedProtocol.limits, LimitedProtocol.log = settings.limits, state.log
     LimitedProtocol.hosts, LimitedProtocol.trusted_proxies = settings.hosts, frozenset(settings.trusted_proxies)
     if settings.trusted_proxies:

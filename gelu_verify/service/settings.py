@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from .tokens import Token
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DIGITS = 20
@@ -45,6 +47,7 @@ class ServiceLimits:
     small_s: float = 1.0  # beyond it a request goes on as a batch
     batch_processes: int = 2
     batch_queue: int = 14
+    call_s: float = 60.0  # one call of a process that computes a batch
     batch_s: float = 20.0  # of a core, for all parts of a batch
     verify_processes: int = 2
     verify_queue: int = 8
@@ -66,7 +69,7 @@ class ServiceLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """What `gelu-verify serve` was started with; `token` permits writing to `store`."""
+    """What `gelu-verify serve` was started with; `tokens` permit writing to `store`."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -77,7 +80,7 @@ class Settings:
     store: Path | None = None
     store_bytes: int | None = None  # beyond it no run is stored
     retain_days: float | None = None  # older stored runs are deleted
-    token: str | None = field(default=None, repr=False)
+    tokens: tuple[Token, ...] = ()
     runs: Path | None = None  # folder of stored runs to publish
     versions: Path | None = None  # folder of measured releases of libraries; None: those that the package has
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`

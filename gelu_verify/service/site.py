@@ -91,7 +91,7 @@ def _tables(functions: Sequence[str]) -> Files:
 
 def _inputs(functions: Sequence[str]) -> Files:
     """Inputs of the first function, because file names cannot hold a query; for others a server is needed."""
-    from .upload_jobs import inputs
+    from .upload_record import inputs
 
     for plan in PLANS:
         for dtype in DTYPES:

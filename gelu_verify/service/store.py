@@ -75,13 +75,17 @@ class Store:
             if not self.is_readable():
                 raise ResultsError(f"cannot open the store {folder}: {error}") from error
 
-    def add(self, result: Result, *, command: str, facts: dict[str, Any]) -> str:
-        """Store one result and return its id; ResultsError if that failed, and then nothing of it is stored."""
+    def add(self, result: Result, *, command: str, facts: dict[str, Any], owner: str = "") -> str:
+        """Store one result and return its id, which has the name of its owner, if it has one.
+
+        ResultsError if that failed, and then nothing of it is stored.
+        """
         if not self.writable:
             raise ResultsError(f"the store {self.folder} is read-only")
         if self.most_bytes is not None and self.size() >= self.most_bytes:
             raise ResultsError(f"the store {self.folder} holds {self.size()} bytes (accepted: {self.most_bytes})")
-        name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+        parts = (f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}", owner, secrets.token_hex(4))
+        name = "-".join(filter(None, parts))
         record, out = result.record, self.folder / RUNS / name
         write_run([result], out, command=command, seed=record.seed, plan=record.plan, absent={}, facts=facts)
         try:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq  # noqa: F401
 from ..checks import own_checks
 from ..measure import parts, run  # noqa: F401
 from ..report import frames, page  # noqa: F401
-from . import input_files, reports, tables, upload_jobs, worker_process  # noqa: F401
+from . import input_files, reports, tables, upload_record, worker_process  # noqa: F401
 
 own_checks()
 gc.freeze()  # the collector writes to what it looks at, which is then shared no longer

@@ -85,7 +85,7 @@ def _table(_: bytes, function: str, dtype: str, kind: str) -> Answer:
 @_task
 def _inputs(_: bytes, most: int, plan: str, function: str, dtype: str, seed: int) -> Answer:
     """The inputs of a plan."""
-    from .upload_jobs import inputs
+    from .upload_record import inputs
 
     return None, inputs(plan, function, dtype, seed, most)
 
@@ -111,8 +111,8 @@ def _run_table(_: bytes, path: str, table: str, kind: str) -> Answer:
 
 
 @_task
-def _version_file(_: bytes, folder: str | None, library: str, kind: str) -> Answer:
-    """The `html`, `json` or `csv` of a library; for no library `libraries.json`, `libraries.html`, `changes.atom`."""
+def _version_files(_: bytes, folder: str | None, library: str) -> Answer:
+    """The files of measured releases of a library, or for no library of all: [name, size, policy] of each, and all."""
     from ..report.versions_files import index_files, library_files
     from ..versions.store import default_root, libraries_in, read_history
     from ..versions.timeline import timeline
@@ -120,19 +120,23 @@ def _version_file(_: bytes, folder: str | None, library: str, kind: str) -> Answ
     root = Path(folder or default_root())
     known = libraries_in(root)
     if not library:
-        content = index_files([timeline(read_history(root, each)) for each in known])[kind]
+        files = index_files([timeline(read_history(root, each)) for each in known])
     elif library in known:
         history = read_history(root, library)
-        content = library_files(history, timeline(history))[f"{library}.{kind}"]
+        files = library_files(history, timeline(history))
     else:
         raise not_found(f"no releases of {library!r} were measured (measured: {', '.join(known) or 'none'})")
-    return (policy(content.decode()) if kind.endswith("html") else None), content
+    facts = [
+        [name, len(content), policy(content.decode()) if name.endswith(".html") else None]
+        for name, content in files.items()
+    ]
+    return facts, b"".join(files.values())
 
 
 @_task
 def _verify(content: bytes, plan: str, function: str, dtype: str, seed: int, name: str) -> Answer:
     """The record of a run that judges these outputs, and its table (`measure.parts`)."""
-    from .upload_jobs import judged
+    from .upload_record import judged
 
     return judged(content, plan, function, dtype, seed, name, _tell[-1])
 

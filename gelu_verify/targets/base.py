@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
 from time import perf_counter, sleep
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..interrupts import is_from_user
 from ..own_faults import is_ours
 from . import under_way
 from .output_memory import safe_copy
+
+if TYPE_CHECKING:
+    from .execution_errors import ExecutionErrors
 
 T = TypeVar("T")  # what is returned by a function that is applied
 SHORT = 1 << 13  # values of a result that is looked at twice
@@ -35,6 +38,8 @@ class Target(ABC):
     library write for it, of an array x;
     `version` of the library or hash of the source; `files`: digests of those that it is made of, where they are known
     one by one, by name; `executed`: on what, where its code is for another device;
+    `executions`: where its specification leaves results open, in what ways it is executed: the worst output at each
+    input is returned;
     `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judges_on_device`: it runs on a device
     that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
@@ -55,6 +60,7 @@ class Target(ABC):
     version: str = ""
     files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     executed: str = ""
+    executions: tuple[str, ...] = ()
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judges_on_device: bool = False
@@ -179,6 +185,11 @@ class Target(ABC):
     def noted(self, dtype: str) -> TargetFailure | None:
         """What happened, since the last time, that breaks the contract but changes no result: output to stdout."""
         return self._noted.pop(dtype, None)
+
+    def execution_errors(self, dtype: str) -> ExecutionErrors | None:
+        """Of the last call: how the executions differed of which the worst outputs were returned; None where it was
+        one."""
+        return None
 
     @property
     def environment_words(self) -> list[str]:

@@ -27,6 +27,11 @@ def incoming_gradient(values: list[float]) -> Iterator[None]:
         del _this_thread.values
 
 
+def is_given() -> bool:
+    """Whether a check gives them in this thread."""
+    return hasattr(_this_thread, "values")
+
+
 def bits(fmt: Format, n: int) -> np.ndarray:
     """Of n of them."""
     asked = np.array([fmt.round(Fraction(value)) for value in _asked()], fmt.uint)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from .base import Target
+
+if TYPE_CHECKING:
+    from .execution_errors import ExecutionErrors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +23,7 @@ class Wrapped(Target):
     @classmethod
     def around(cls, inner: Target, **more: Any) -> Self:
         """`more`: the fields that the subclass adds."""
-        return cls(inner=inner, **{each.name: getattr(inner, each.name) for each in fields(Target)}, **more)
+        return cls(inner=inner, **{each.name: getattr(inner, each.name) for each in fields(Target)} | more)
 
     @property
     def family(self) -> str:
@@ -42,6 +45,9 @@ class Wrapped(Target):
 
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
+
+    def execution_errors(self, dtype: str) -> ExecutionErrors | None:
+        return self.inner.execution_errors(dtype)
 
     def input_memory(self, dtype: str, n: int) -> np.ndarray:
         return self.inner.input_memory(dtype, n)

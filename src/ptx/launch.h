@@ -23,7 +23,7 @@ struct launch_arguments {
     const u32 *shared_range; /* first and end of each variable in the static part */
     u32 grid[3], block[3];
     u32 local_size, entry_local;
-    s32 approximations, watches_races;
+    s32 approximations, fuses, watches_races;
 };
 
 /* The default floating-point environment, whatever the caller's is */
@@ -142,6 +142,7 @@ static int launched(const launch_arguments *a, fault *found) {
     e.threads = a->block[0] * a->block[1] * a->block[2];
     e.watches_races = a->watches_races != 0;
     e.approximations = a->approximations;
+    e.fuses = a->fuses != 0;
     e.found = found;
     try {
         run_grid<Frame, kernel>(e, *a);

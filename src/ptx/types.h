@@ -110,7 +110,8 @@ struct environment {
     u32 ntid[3], nctaid[3], ctaid[3];
     u32 threads, epoch;
     bool watches_races;
-    s32 approximations; /* -1: the lowest value that their bounds allow, 0: nearest to the exact one, 1: highest */
+    s32 approximations; /* approximate.h: which of the values that their bounds allow */
+    bool fuses;         /* sums of products, where PTX leaves that open */
     lane *lanes;
     warp *warps;
     fault *found;

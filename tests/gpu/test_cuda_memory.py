@@ -191,10 +191,11 @@ def test_an_opcode_that_is_not_known_is_named_when_the_kernel_is_asked_for(devic
 @pytest.mark.nightly
 def test_an_approximation_is_refused_by_name_or_taken_within_its_bound(tmp_path):
     requiring.program("c++", "g++", "clang++")
-    (tmp_path / "near.ptx").write_text(PTX.replace("add.rn.f32 %f2, %f1, %f1", "ex2.approx.ftz.f32 %f2, %f1"))
+    halved = "mul.rn.f32 %f2, %f1, 0f3F000000; ex2.approx.ftz.f32 %f2, %f2"
+    (tmp_path / "near.ptx").write_text(PTX.replace("add.rn.f32 %f2, %f1, %f1", halved))
     found = {}
     for which in ("", "lowest", "nearest", "highest"):
-        device = cuda.Device(driver=Driver(approximations=which))
+        device = cuda.Device(driver=Driver(execution=which))
         with device.current():
             function = cuda.LoadedFunction(
                 device.driver.module_from_file(str(tmp_path / "near.ptx")).get_function("doubled")
@@ -205,12 +206,12 @@ def test_an_approximation_is_refused_by_name_or_taken_within_its_bound(tmp_path)
         else:
             found[which] = run(device, function, 50)
         device._context.memory.close()
-    exact = np.exp2(np.arange(50))
+    exact = np.exp2(np.arange(50) / 2).astype(np.float32)
     np.testing.assert_array_equal(found["nearest"], exact)
-    assert found["lowest"][0] == found["highest"][0] == 1  # PTX gives this one
-    ulp = np.spacing(exact.astype(np.float32))
-    np.testing.assert_array_equal(found["highest"][1:], (exact + 2 * ulp)[1:])
-    assert (found["lowest"][1:] < exact[1:]).all()
+    for end in ("lowest", "highest"):  # exact at whole numbers
+        np.testing.assert_array_equal(found[end][::2], exact[::2])
+    np.testing.assert_array_equal(found["highest"][1::2], (exact + 2 * np.spacing(exact))[1::2])
+    np.testing.assert_array_equal(found["lowest"][1::2], (exact - 2 * np.spacing(exact))[1::2])
 
 
 def test_marks_are_made_and_dropped_where_the_context_is_current(device, doubled):

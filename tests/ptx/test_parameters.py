@@ -24,7 +24,8 @@ def test_kernels_get_their_parameters(function):
     found, absent = find(["ptx"], function=function)
     assert found, absent
     for target in found:
-        assert ("approximations: nearest" in target.executed) == (target.name not in EXACT)
+        assert ("approximations: lowest, nearest, highest, mixed" in target.executed) == (target.name not in EXACT)
+        assert target.executions[:2] == (() if target.name in EXACT else ("lowest", "nearest"))
         for dtype in target.dtypes:
             fmt = FORMATS[dtype]
             x = np.array([fmt.parse(text) for text in ("0.5", "0.75", "1", "1.5", "2")], fmt.uint)

@@ -129,6 +129,7 @@ def test_all_that_schema_2_never_lacks_is_asked_for(record):
         "zero_sign",
         "own_faults",
         "executed",
+        "executions",
         "expression",
         "dispatch",
         *GRADED,

@@ -18,6 +18,8 @@ from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.grades import graded
+from gelu_verify.records.parts import Execution, Executions
 from gelu_verify.records.sentences import FAILURES, failure_text
 from gelu_verify.targets import select
 from gelu_verify.truth.values import zero_threshold
@@ -118,6 +120,36 @@ def test_a_result_with_approximations_is_not_called_the_devices():
     assert found.startswith(
         "no GPU's result: approximations have the lowest values within their bounds (ex2.approx.f32: 2 ulp); correctly"
     )
+
+
+@pytest.mark.parametrize(
+    ("executions", "clause"),
+    [
+        ((1.0, 0, None, [("lowest", 3.25), ("nearest", 3.25)]), "all outputs are the same in each"),
+        (
+            (0.99949, 1200, "0x3f80", [("lowest", 3.25), ("nearest", 0.75), ("highest", 2.0)]),
+            "99.9 % of outputs are the same in each, others up to 1,200 floats apart (at x = 1); "
+            "the largest error is 0.750 to 3.25 ULP",
+        ),
+        (
+            (0.5, 1, "0x3f80", [("lowest", None), ("nearest", None)]),
+            "50 % of outputs are the same in each, others up to 1 float apart (at x = 1); none can be scored",
+        ),
+    ],
+)
+def test_a_result_of_several_executions_says_how_they_differ(executions, clause):
+    """No better than the worst in any part of it, and no more than was tried."""
+    same, floats, x_bits, each = executions
+    bounds = "approximations: lowest, mixed within their bounds (ex2.approx.f32: 2 ulp)"
+    found = sweep(faulty("relu", lambda dtype, x, y: y), make_plan("landmarks", "relu", "bfloat16"))
+    made = Executions(same, floats, x_bits, tuple(Execution(name, ulp, "0x3f80", "0x3f80") for name, ulp in each))
+    executed = f"ptx on CPU, products and sums rounded as they are written and fused, {bounds}"
+    sentence = graded(replace(found.record, executed=executed, executions=made), found.table).sentence
+    said = f"no GPU's result: at each x the worst of {len(each)} executions, in which approximations have the lowest"
+    said += (
+        ", mixed values within their bounds (ex2.approx.f32: 2 ulp), and products and sums are rounded apart and fused"
+    )
+    assert sentence.startswith(f"{said}; {clause}; ")
 
 
 def test_the_memory_limit_is_named():

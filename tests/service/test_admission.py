@@ -14,7 +14,7 @@ from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.service import admission, batches
 from gelu_verify.service.app import create_app
-from gelu_verify.service.process_pool import ProcessPool, TookTooLong
+from gelu_verify.service.process_pool import ForkPool, TookTooLong
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.truth.values import reference_bits
 
@@ -62,7 +62,7 @@ def test_the_cost_chooses_the_queue_and_the_response_names_it(client):
 
 
 def test_a_small_request_that_takes_long_goes_on_as_a_batch(monkeypatch):
-    asked, compute = [], ProcessPool.compute
+    asked, compute = [], ForkPool.compute
 
     async def slow(pool, *arguments, **options):
         asked.append(pool.name)
@@ -70,7 +70,7 @@ def test_a_small_request_that_takes_long_goes_on_as_a_batch(monkeypatch):
             raise TookTooLong(1)
         return await compute(pool, *arguments, **options)
 
-    monkeypatch.setattr(ProcessPool, "compute", slow)
+    monkeypatch.setattr(ForkPool, "compute", slow)
     monkeypatch.setattr(batches, "LARGEST_PART", 16_000)
     with small() as client:
         assert client.post(PATH, content=X.tobytes(), headers=RAW).content == Y.tobytes()
@@ -80,13 +80,13 @@ def test_a_small_request_that_takes_long_goes_on_as_a_batch(monkeypatch):
 @pytest.fixture
 def slow_parts(monkeypatch):
     """Every part after the first seems to take long."""
-    compute = ProcessPool.compute
+    compute = ForkPool.compute
 
     async def slow(pool, task, *arguments, **options):
         value, content = await compute(pool, task, *arguments, **options)
         return (30.0 if task == "values" else value), content
 
-    monkeypatch.setattr(ProcessPool, "compute", slow)
+    monkeypatch.setattr(ForkPool, "compute", slow)
     monkeypatch.setattr(batches, "LARGEST_PART", 4_000)
 
 
@@ -108,14 +108,14 @@ def test_what_a_file_has_finished_comes_with_the_error(slow_parts):
 
 PROGRAM = """
 from gelu_verify.service import batches, server, settings
-from gelu_verify.service.process_pool import ProcessPool
-compute = ProcessPool.compute
+from gelu_verify.service.process_pool import ForkPool
+compute = ForkPool.compute
 async def slow(pool, *arguments, **options):
     value, content = await compute(pool, *arguments, **options)
     slow.calls += 1
     return (30.0 if slow.calls == 2 else 0.01), content
 slow.calls = 0
-ProcessPool.compute = slow
+ForkPool.compute = slow
 batches.LARGEST_PART = 4_000
 limits = settings.ServiceLimits(body_idle_s=0.5, body_bytes_per_s=2000, bodies_per_client=2)
 server.run_server(settings.Settings(port=0, limits=limits))

@@ -53,7 +53,7 @@ def test_the_image_is_not_root_and_has_a_health_check():
 
 @pytest.mark.service
 def test_nginx_accepts_the_configuration(tmp_path):
-    main = nginx_files(tmp_path, 8000, 8443)
+    main = nginx_files(tmp_path, 8000, 8443, 8080)
     done = subprocess.run([requiring.program("nginx"), "-t", "-c", main], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -62,8 +62,8 @@ UNTRUSTED = ssl.create_default_context()
 UNTRUSTED.check_hostname, UNTRUSTED.verify_mode = False, ssl.CERT_NONE
 
 
-def over_tls(port):
-    return UNTRUSTED.wrap_socket(socket.create_connection(("127.0.0.1", port), 30))
+def over_tls(port, source="127.0.0.1"):
+    return UNTRUSTED.wrap_socket(socket.create_connection(("127.0.0.1", port), 30, (source, 0)))
 
 
 def ask(url, **options):
@@ -88,7 +88,29 @@ def behave(url):
     largest = ask(f"{url}/v1/reference/gelu/float32", data=bytes(64 << 20), headers=raw)
     assert (largest[0], len(largest[2])) == (200, 64 << 20), "what gelu-verify accepts, the proxy does too"
     with contextlib.suppress(URLError):  # the proxy may close before everything is sent
-        assert ask(f"{url}/v1/reference/gelu/float32", data=bytes(65 << 20), headers=raw)[0] == 413
+        assert problem(ask(f"{url}/v1/reference/gelu/float32", data=bytes(65 << 20), headers=raw)) == 413
+    assert problem(ask(url + "/metrics")) == 404
+    assert ask(url + LOOK_UP)[1]["strict-transport-security"]
+    table = ask(f"{url}/v1/tables/gelu/float16")
+    immutable = url + next(each["url"] for each in json.loads(table[2])["files"] if each["format"] == "csv")
+    whole = ask(immutable)
+    assert "immutable" in whole[1]["cache-control"]
+    for _ in range(2):  # also of what the proxy has cached by now
+        part = ask(immutable, headers={"Range": "bytes=100-199"})
+        assert (part[0], part[2]) == (206, whole[2][100:200])
+        assert part[1]["content-range"] == f"bytes 100-199/{len(whole[2])}"
+        again = ask(immutable, headers={"If-None-Match": whole[1]["etag"]})
+        assert (again[0], again[2]) == (304, b"")
+    ids = [ask(immutable)[1].get_all("x-request-id") for _ in range(3)]
+    assert len({only for (only,) in ids}) == 3, "one id a response, and never that of another"
+    assert "text" in ask(url + "/robots.txt")[1]["content-type"]
+
+
+def problem(answer):
+    """The status of an error that the proxy itself made."""
+    assert answer[1]["content-type"] == "application/problem+json", answer
+    assert json.loads(answer[2])["status"] == answer[0]
+    return answer[0]
 
 
 @pytest.mark.service
@@ -99,6 +121,12 @@ def test_nginx_serves_caches_and_stands_attacks(tmp_path):
             behave(url)
             found = [ask(f"{url}{LOOK_UP}?digits=30")[1]["x-cache"] for _ in range(2)]
             assert found == ["MISS", "HIT"]
+            with socket.create_connection(("::1", int((tmp_path / "plain").read_text())), 10) as plain:
+                plain.sendall(b"GET /v1/functions?a=b HTTP/1.1\r\nHost: gelu.example.org\r\nConnection: close\r\n\r\n")
+                answer = read_to_end(plain)
+            assert answer.startswith(b"HTTP/1.1 308 ")
+            assert b"Location: https://gelu.example.org/v1/functions?a=b\r\n" in answer
+            assert ask(f"https://[::1]:{port}{LOOK_UP}", headers={"Host": "127.0.0.1"})[0] == 200
             with contextlib.ExitStack() as crowd:
                 idle = [crowd.enter_context(over_tls(port)) for _ in range(60)]
                 slow = crowd.enter_context(over_tls(port))
@@ -114,8 +142,11 @@ def test_nginx_serves_caches_and_stands_attacks(tmp_path):
                 assert len(idle) == 60
             uploads = [ask(f"{url}/v1/verify?function=gelu&dtype=float16", data=b"x")[0] for _ in range(20)]
             assert 429 in uploads, "uploads of one client are limited"
+            with over_tls(port, "127.0.0.9") as other:
+                other.sendall(b"GET /v1/functions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                read_to_end(other)
         clients = {json.loads(line).get("client") for line in server.stop().splitlines()}
-    assert "127.0.0.1" in clients
+    assert {"127.0.0.1", "127.0.0.9"} <= clients, "the log has the addresses of clients, not of the proxy"
 
 
 @pytest.mark.service
@@ -132,6 +163,13 @@ def test_the_units_are_valid(tmp_path):
     command = [requiring.program("systemd-analyze"), "verify", *tmp_path.iterdir()]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.service
+def test_the_unit_may_do_little():
+    command = [requiring.program("systemd-analyze"), "security", "--offline=true", "--threshold=20"]
+    done = subprocess.run([*command, DEPLOY / "gelu-verify.service"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]  # 20: an exposure of 2.0 of 10
 
 
 @pytest.mark.service

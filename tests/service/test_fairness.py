@@ -15,7 +15,7 @@ from gelu_verify.service.disconnection import ClientLeft
 from gelu_verify.service.jobs import JobRegistry
 from gelu_verify.service.library_pool import LibraryPool
 from gelu_verify.service.problems import Problem
-from gelu_verify.service.process_pool import ProcessFailed, ProcessPool, TookTooLong
+from gelu_verify.service.process_pool import ForkPool, ProcessFailed, TookTooLong
 from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
 from gelu_verify.service.worker_pool import WorkerPool
@@ -184,7 +184,7 @@ ENDLESS = ("look_up", "gelu", "float32", int(np.float32(1.5).view(np.uint32)), 5
 
 @pytest.fixture
 def pool():
-    found = ProcessPool("test", 1, 4, niceness=0, seconds=20.0, most_bytes=1 << 30)
+    found = ForkPool("test", 1, 4, niceness=0, seconds=20.0, most_bytes=1 << 30)
     yield found
     found.close()
 

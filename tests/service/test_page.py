@@ -20,7 +20,7 @@ from serving import TOKEN, serving
 
 from gelu_verify.cli import main
 from gelu_verify.formats import get_format
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 
 pytestmark = pytest.mark.service

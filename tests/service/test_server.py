@@ -26,7 +26,7 @@ from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
 from gelu_verify.service.store import Store
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.verification import verify
 
@@ -248,6 +248,7 @@ def files_of(server):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
 def test_a_reader_that_never_reads_is_dropped(impatient):
+    raw(impatient, post(PATH, bytes(32 << 20), RAW))  # starts the process that computes it
     before = files_of(impatient)
     with impatient.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -25,6 +25,7 @@ from gelu_verify.service.app import create_app
 from gelu_verify.service.run_repository import RunRepository
 from gelu_verify.service.settings import Settings
 from gelu_verify.service.store import MIGRATIONS, Store
+from gelu_verify.service.tokens import parse_tokens
 from gelu_verify.verification import verify
 
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
@@ -328,7 +329,7 @@ def test_the_matrix_reads_only_what_is_newest(tmp_path, result):
 def test_a_list_of_runs_has_pages(tmp_path, result):
     store = Store(tmp_path)
     names = sorted((add(store, result) for _ in range(5)), reverse=True)
-    with TestClient(create_app(Settings(store=tmp_path, token="0123456789abcdef"))) as client:
+    with TestClient(create_app(Settings(store=tmp_path, tokens=parse_tokens("0123456789abcdef")))) as client:
         first = client.get("/v1/runs?count=2").json()
         second = client.get(first["next"]).json()
         last = client.get(second["next"]).json()

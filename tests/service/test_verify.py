@@ -10,16 +10,18 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
+from gelu_verify.errors import UsageError
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
-from gelu_verify.service.process_pool import ProcessPool
+from gelu_verify.service.process_pool import ForkPool
 from gelu_verify.service.settings import ServiceLimits, Settings
-from gelu_verify.service.upload_jobs import inputs
+from gelu_verify.service.tokens import parse_tokens
+from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.verification import verify as verify_here
 
 RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}  # the machine may be slow
-TOKEN = "correct horse battery"
+TOKEN = "correct-horse-battery"
 AUTH = {**RAW, "Authorization": f"Bearer {TOKEN}"}
 WHERE = "/v1/verify?function=gelu&dtype=float16&plan=default"
 
@@ -34,7 +36,7 @@ def right():
 def storing(tmp_path):
     """A client of a server with a store and a token."""
     with TestClient(
-        create_app(Settings(store=tmp_path / "store", token=TOKEN)), raise_server_exceptions=False
+        create_app(Settings(store=tmp_path / "store", tokens=parse_tokens(TOKEN))), raise_server_exceptions=False
     ) as found:
         yield found
 
@@ -144,7 +146,7 @@ def test_a_long_job_is_answered_with_202_and_progress(client, right):
 
 
 def test_a_running_job_is_202(client, right, monkeypatch):
-    monkeypatch.setattr(ProcessPool, "ask", lambda *_, **__: time.sleep(0.4))
+    monkeypatch.setattr(ForkPool, "ask", lambda *_, **__: time.sleep(0.4))
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["grade"]) == (202, "running", None)
     assert client.get(f"{done.headers['location']}/report.html").status_code == 409
@@ -211,7 +213,7 @@ def test_a_store_that_fails_is_507_and_stores_nothing(storing, right, tmp_path, 
 
 
 def test_a_token_without_a_store_is_409(right):
-    with TestClient(create_app(Settings(token=TOKEN))) as client:
+    with TestClient(create_app(Settings(tokens=parse_tokens(TOKEN)))) as client:
         assert client.post(WHERE, content=right.tobytes(), headers=AUTH).status_code == 409
 
 
@@ -222,3 +224,54 @@ def test_implementations_answer_beside_the_right_one(client):
     assert erf["y"] == "-0"
     assert erf["error_ulp"] > 9e6
     assert client.get("/v1/answers/gelu/float8_e5m2/1").status_code == 404
+
+
+TOKENS = """
+# name scopes token
+ci store,delete 0123456789abcdef-ci
+reader store 0123456789abcdef-reader
+chief delete-any 0123456789abcdef-chief
+"""
+
+
+def test_each_client_has_a_token_with_scopes(right, tmp_path):
+    def headers(name):
+        return {**RAW, "Authorization": f"Bearer 0123456789abcdef-{name}"}
+
+    with TestClient(create_app(Settings(store=tmp_path, tokens=parse_tokens(TOKENS)))) as client:
+        runs = {}
+        for name in ("ci", "reader"):
+            done = client.post(WHERE, content=right.tobytes(), headers=headers(name)).json()
+            runs[name] = done["links"]["run"]
+            assert f"-{name}-" in runs[name]
+        assert client.post(WHERE, content=right.tobytes(), headers=headers("chief")).status_code == 403
+        assert client.delete(runs["reader"], headers=headers("reader")).status_code == 403
+        assert client.delete(runs["reader"], headers=headers("ci")).status_code == 403
+        assert client.delete(runs["ci"], headers=headers("nobody")).status_code == 401
+        assert client.delete(runs["ci"], headers=headers("ci")).status_code == 204
+        assert client.delete(runs["reader"], headers=headers("chief")).status_code == 204
+        assert client.get("/v1/runs").json()["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("short", "at least 16"), ("", "no token"), ("ci store", "2 fields"),
+        ("ci read 0123456789abcdef", "scope 'read'"),
+        ("CI store 0123456789abcdef", "'CI'"), ("ci store 0123456789abcdef\n" * 2, "each once"),
+        ("ci store 0123456789abcdé", "ASCII"),
+    ],
+)  # fmt: skip
+def test_tokens_that_are_wrong_are_named_and_not_shown(text, words):
+    with pytest.raises(UsageError, match=words) as refused:
+        parse_tokens(text)
+    assert "0123" not in str(refused.value)
+
+
+def test_an_upload_can_be_deleted_by_who_knows_its_name(client, right):
+    done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
+    assert client.get(done["links"]["report"]).status_code == 200
+    assert client.delete(done["links"]["self"]).status_code == 204
+    for path in (done["links"]["self"], done["links"]["report"]):
+        assert client.get(path).status_code == 404
+    assert client.delete(done["links"]["self"]).status_code == 404

@@ -44,7 +44,7 @@ def running(command, port):
             process.communicate(timeout=10)
 
 
-def nginx_files(folder, upstream, port):
+def nginx_files(folder, upstream, port, plain):
     """The site with addresses of this machine, in a configuration of its own; its path."""
     key, found = certificate(folder)
     site = (DEPLOY / "nginx.conf").read_text()
@@ -54,6 +54,9 @@ def nginx_files(folder, upstream, port):
         r"(proxy_cache_path) \S+": rf"\1 {folder}/cache",
         r"server 127\.0\.0\.1:8000": f"server 127.0.0.1:{upstream}",
         r"listen 443": f"listen 127.0.0.1:{port}",
+        r"listen \[::\]:443": f"listen [::1]:{port}",
+        r"listen 80;": f"listen 127.0.0.1:{plain};",
+        r"listen \[::\]:80;": f"listen [::1]:{plain};",
     }.items():
         site, count = re.subn(old, new, site)
         assert count == 1, old
@@ -70,9 +73,10 @@ def nginx_files(folder, upstream, port):
 
 @contextlib.contextmanager
 def nginx(folder, upstream):
-    """nginx in front of a port; the port on which it speaks TLS."""
-    port = free_port()
-    with running([requiring.program("nginx"), "-c", nginx_files(folder, upstream, port)], port):
+    """nginx in front of a port; the port on which it speaks TLS. That for plain HTTP is in the file `plain`."""
+    port, plain = free_port(), free_port()
+    with running([requiring.program("nginx"), "-c", nginx_files(folder, upstream, port, plain)], port):
+        (folder / "plain").write_text(str(plain))
         yield port
 
 

@@ -90,6 +90,11 @@ __global__ void exact_gelu(const double *x, double *y, size_t n) {
     if (i < n) y[i] = x[i] * 0.5 * (1.0 + tanh(0.79788456080286535588 * (x[i] + 0.044715 * x[i] * x[i] * x[i])));
 }
 
+__global__ void inverse_root(const double *x, double *y, size_t n) {
+    size_t i = INDEX;
+    if (i < n) y[i] = rsqrt(x[i]);
+}
+
 /* staged through shared memory, by the neighbour */
 __global__ void staged_relu(const float *x, float *y, size_t n) {
     __shared__ float tile[256];

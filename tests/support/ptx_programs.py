@@ -194,7 +194,7 @@ def program(cases: Sequence[Case], inputs: dict[str, int], n: int) -> str:
     return "\n".join([*lines, "DONE:", "ret;", "}"])
 
 
-def results(cases: Sequence[Case], values: dict[str, Sequence[Sequence[int]]], approximations: str = "") -> np.ndarray:
+def results(cases: Sequence[Case], values: dict[str, Sequence[Sequence[int]]], execution: str = "") -> np.ndarray:
     """What each case gives for each element; `values`: for each type three lists of bits."""
     n = len(next(iter(values.values()))[0])
     inputs = {kind: index for index, kind in enumerate(values)}
@@ -205,7 +205,7 @@ def results(cases: Sequence[Case], values: dict[str, Sequence[Sequence[int]]], a
     memory.write(source, x)
     memory.fill(to, 0, SLOT * n * len(cases))
     parameters = source.to_bytes(8, "little") + to.to_bytes(8, "little") + n.to_bytes(4, "little")
-    module.kernel("opcodes").launch((-(-n // 64), 1, 1), (64, 1, 1), parameters, approximations=approximations)
+    module.kernel("opcodes").launch((-(-n // 64), 1, 1), (64, 1, 1), parameters, execution=execution)
     y = np.empty(n * len(cases), np.uint64)
     memory.read(to, y)
     memory.close()

@@ -7,15 +7,19 @@ from ..ir import Instruction
 from .floating import operands
 
 BOUNDS = {  # what approximate.h and HALVES keep to, by opcode and type
-    **{("ex2", "f32"): "2 ulp", ("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
+    ("ex2", "f32"): "2 ulp, exact at whole numbers as assumed",
+    **{("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
     **{("sqrt", "f32"): "2^-23 relative", ("rsqrt", "f32"): "2^-22.9 relative"},
     ("lg2", "f32"): "2^-22 relative or absolute",
-    ("rcp", "f64"): "2^-19 relative as assumed",
+    **dict.fromkeys(
+        (("sin", "f32"), ("cos", "f32")), "2^-20.5 absolute to 2 pi, 2^-14.7 to 100 pi, beyond in [-1, 1] as assumed"
+    ),
+    **dict.fromkeys((("rcp", "f64"), ("rsqrt", "f64")), "2^-19 relative as assumed"),
     **{("ex2", "f16"): "2^-9.9 relative", ("ex2", "bf16"): "2^-7 relative"},
     **{("tanh", "f16"): "2^-10.987 absolute", ("tanh", "bf16"): "2^-8 absolute"},
 }
-BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh", "div")
-# relative and absolute error of results in 16 bits: PTX ISA, ex2 and tanh; how far checked: src/ptx/approximate.h
+BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div")
+# relative and absolute error of results in 16 bits: PTX ISA 9.1, 9.7.4.9 and 9.7.4.10
 HALVES = {
     ("ex2", "f16"): (2.0**-9.9, 0.0),
     ("ex2", "bf16"): (2.0**-7, 0.0),
@@ -32,10 +36,12 @@ def approximate(c: Context, ins: Instruction) -> str:
         return _half(c, ins)
     if (ins.parts[0], kind) not in BOUNDS or (kind == "f64" and not ins.has("ftz")):
         raise c.unknown("PTX bounds no error of it")
+    given = operands(c, ins, kind)
+    which = f"chosen(e.approximations, {', '.join(f'bits<u{kind[1:]}>({each})' for each in given)})"
     if kind == "f64":
-        return c.write(ins.operands[0], kind, f"{name}({c.read(ins.operands[1], kind)}, e.approximations)")
-    value = f"{name}({', '.join(operands(c, ins, kind))}, e.approximations)"
-    return c.write(ins.operands[0], kind, f"ftz(canonical({value}))" if ins.has("ftz") else f"canonical({value})")
+        return c.write(ins.operands[0], kind, f"{name}_ftz({given[0]}, {which})")
+    value = f"canonical({name}({', '.join(given)}, {which}))"
+    return c.write(ins.operands[0], kind, f"ftz({value})" if ins.has("ftz") else value)
 
 
 def bound_of(opcode: str) -> str:
@@ -52,7 +58,7 @@ def _half(c: Context, ins: Instruction) -> str:
     form, word = f"{kind}_format", "b32" if ins.parts[-1].endswith("x2") else "b16"
     function = "__builtin_exp2" if name == "ex2" else "__builtin_tanh"
     flush = f"half_ftz<{form}>" if ins.has("ftz") else ""
-    value = f"half_bracketed<{form}>({function}(a), a, e.approximations, {relative!r}, {absolute!r})"
+    value = f"half_bracketed<{form}>({function}(a), a, chosen(e.approximations, x), {relative!r}, {absolute!r})"
     body = f"[&e](u16 x) -> u16 {{ f64 a = widened<{form}>({flush}(x)); return {flush}({value}); }}"
     given = c.read(ins.operands[1], word)
     call = f"each_half({given}, f_)" if word == "b32" else f"f_({given})"

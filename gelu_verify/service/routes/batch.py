@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from .. import input_files
-from ..admission import PARQUET_S, TEXT_S, slowest_s
+from ..admission import TEXT_S, slowest_s
 from ..batches import Batch, StreamedResults, Wanted
 from ..bodies import RAW_TYPE, Body, SlicedResponse, media_type_of
 from ..caching import NO_STORE
@@ -18,7 +18,7 @@ from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE
 from ..params import DtypeName, ParameterizedPath, Rounding, checked, file_name, mode_of
 from ..problems import Problem, conflict
-from ..process_pool import ProcessPool, TookTooLong
+from ..process_pool import ForkPool, TookTooLong
 from ..state import AppState, state_of
 
 router = APIRouter(tags=["reference"])
@@ -135,14 +135,13 @@ class _FileBatch:
         """Seconds of as many inputs as there can be in a file of this size."""
         fmt = self._wanted.fmt
         count = min(size // 2, self._most) if self._kind != input_files.PARQUET else self._most
-        values = slowest_s(self._wanted.function, fmt.name, count)
-        return values + count * TEXT_S * self._is_text + PARQUET_S * ("parquet" in self._kind + self._form)
+        return slowest_s(self._wanted.function, fmt.name, count) + count * TEXT_S * self._is_text
 
     @property
     def _most(self) -> int:
         return self._state.limits.json_values if self._is_text else self._state.limits.file_values
 
-    async def _computed(self, file: Body, pool: ProcessPool, most_s: float) -> tuple[bytes, str]:
+    async def _computed(self, file: Body, pool: ForkPool, most_s: float) -> tuple[bytes, str]:
         """The file of results and its media type; what is done is not done again where it is called a second time."""
         state, wanted, spool = self._state, self._wanted, self._state.spool
         if self._batch is None:
@@ -153,7 +152,7 @@ class _FileBatch:
         await self._batch.compute(pool, most_s)
         return await self._written(pool, self._form, self._batch.done)
 
-    async def _written(self, pool: ProcessPool, form: str, count: int) -> tuple[bytes, str]:
+    async def _written(self, pool: ForkPool, form: str, count: int) -> tuple[bytes, str]:
         """A file of the first results."""
         function, fmt, mode = self._wanted
         both = b"".join(each.read(0, count * fmt.uint.itemsize) for each in self._held)

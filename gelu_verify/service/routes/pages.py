@@ -51,6 +51,13 @@ async def asset(request: Request, name: str) -> Response:
     return response
 
 
+@router.get("/robots.txt")
+async def robots(request: Request) -> Response:
+    """Programs that follow links find the pages, not what is computed on request, of which there is no end."""
+    text = "User-agent: *\nDisallow: /v1/\nAllow: /v1/versions\nDisallow: /lookup\nDisallow: /embed\n"
+    return cached_response(request, text.encode(), "text/plain", FRESH)
+
+
 @router.get("/lookup")
 async def lookup(
     request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32",

@@ -17,11 +17,11 @@ from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
 from ..file_cache import file_response
 from ..params import DECIMAL_DIGITS, whole_number
-from ..problems import not_found
+from ..problems import Problem, not_found
 from ..run_repository import RunRepository
 from ..state import state_of
 from ..telemetry import log
-from ..tokens import Authorization, check_token
+from ..tokens import Authorization, checked_token
 
 router = APIRouter(tags=["runs"])
 Row = dict[str, Any]
@@ -145,9 +145,11 @@ async def one_run(request: Request, run: RunId) -> Response:
 
 @router.delete("/v1/runs/{run}", status_code=204, summary="Delete a run of the store", response_class=Response)
 async def delete(request: Request, run: RunId, authorization: Authorization = None) -> Response:
-    """With the token of the server. Runs of the folder `--runs` cannot be deleted."""
+    """With a token: that with which it was stored, or one that may delete all. Runs of `--runs` cannot be deleted."""
     state = state_of(request)
-    check_token(state, authorization)
+    token = checked_token(state.settings.tokens, authorization, "delete", "delete-any")
+    if not token.may_delete(run):
+        raise Problem(403, "scope", "the run was not stored with this token (needs the scope delete-any)")
     if state.store is None or not await state.admission.work.run(state.store.remove, run):
         raise not_found(f"the store has no run named {run[:100]!r}")
     state.runs.refresh()

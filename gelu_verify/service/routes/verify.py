@@ -33,7 +33,7 @@ from ..problems import Problem, not_found
 from ..process_pool import Answer
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
-from ..tokens import check_token
+from ..tokens import Token, checked_token
 from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
@@ -120,7 +120,8 @@ async def verify(
     """
     state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
-    store = state.store if _may_write(state, request.headers.get("authorization")) else None
+    token = _store_token(state, request.headers.get("authorization"))
+    store = None if token is None else state.store
     kind = media_type_of(request)
     if kind != RAW_TYPE:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
@@ -129,7 +130,8 @@ async def verify(
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
     body = await state.spool.body(request, limits.body_bytes, expected=made.size)
     job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
-    upload, pool = Upload(plan, function, dtype, seed, name, body, store, _facts()), state.admission.verification
+    owner, pool = "" if token is None else token.name, state.admission.verification
+    upload = Upload(plan, function, dtype, seed, name, body, store, owner, _facts())
     try:
         job.future = pool.submit(run_job, pool, state.jobs, job, upload)
     except Problem:
@@ -162,14 +164,14 @@ async def _job_response(state: AppState, job: UploadJob) -> Response:
     return Response(json_bytes(record), status, headers, JSON_TYPE)
 
 
-def _may_write(state: AppState, authorization: str | None) -> bool:
-    """Whether the upload is to be stored; Problem 401 if the token is wrong."""
+def _store_token(state: AppState, authorization: str | None) -> Token | None:
+    """The token with which the upload is to be stored; None if it is not; Problem 401 or 403 if it may not be."""
     if authorization is None:
-        return False
-    check_token(state, authorization)
+        return None
+    token = checked_token(state.settings.tokens, authorization, "store")
     if state.store is None:
         raise Problem(409, "no-store", "this server has no store (gelu-verify serve --store)")
-    return True
+    return token
 
 
 def _wait_seconds(prefer: str | None, limits: ServiceLimits) -> float:
@@ -224,6 +226,20 @@ async def _rendered(state: AppState, job: UploadJob) -> Answer:
     buckets = b"" if job.run.buckets is None else await asyncio.to_thread(job.run.buckets)
     what = (job.run.manifest, to_json(job.run.record))
     return await state.admission.compute(report_s(1), "job_report", *what, content=buckets)
+
+
+@router.delete(
+    "/v1/jobs/{job}", status_code=204, summary="Delete an upload that was not stored", response_class=Response
+)
+async def delete_job(request: Request, job: JobId) -> Response:
+    """Its result and its report, for who knows its name: nobody else was told it. A stored run stays."""
+    state = state_of(request)
+    found = await _found(state, job)
+    if found.state == "running":
+        raise Problem(409, "not-done", f"the job is running: poll /v1/jobs/{job} until it is done")
+    await asyncio.to_thread(state.jobs.drop, found)
+    await asyncio.to_thread(state.files.discard, ("report", job))
+    return Response(status_code=204)
 
 
 async def _found(state: AppState, job_id: str) -> UploadJob:

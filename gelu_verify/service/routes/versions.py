@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ..admission import VERSIONS_S
 from ..caching import FRESH
 from ..encoding import JSON_TYPE
-from ..file_cache import file_response
+from ..file_cache import Made, file_response
 from ..problems import not_found
 from ..state import state_of
 
@@ -79,15 +79,24 @@ async def _of_all(request: Request, name: str, media_type: str) -> Response:
 async def _of_one(request: Request, library: str, kind: str, media_type: str) -> Response:
     if not LIBRARY.fullmatch(library):
         raise not_found(f"no releases of {library[:100]!r} were measured")
-    return await _file(request, library, kind, media_type)
+    return await _file(request, library, f"{library}.{kind}", media_type)
 
 
-async def _file(request: Request, library: str, kind: str, media_type: str) -> Response:
-    """Only a new version of the program has other measurements."""
+async def _file(request: Request, library: str, name: str, media_type: str) -> Response:
+    """Only a new version of the program has others; the first request makes all files of a library."""
     state = state_of(request)
     folder = None if state.settings.versions is None else str(state.settings.versions)
-    found = await state.files.file(
-        ("versions", library, kind),
-        lambda: state.admission.compute(VERSIONS_S, "version_file", folder, library, kind),
-    )
-    return file_response(request, found, media_type, FRESH, filename=f"{library}.csv" if media_type == CSV else "")
+
+    async def made() -> Made:
+        facts, content = await state.admission.compute(VERSIONS_S, "version_files", folder, library)
+        found, start = {}, 0
+        for each, size, policy in facts:
+            found[each] = policy, content[start : start + size]
+            start += size
+        for each in found.keys() - {name}:
+            await state.files.add(("versions", library, each), *found[each])
+        return found[name]
+
+    kept = await state.files.file(("versions", library, name), made)
+    filename = name if media_type == CSV else ""
+    return file_response(request, kept, media_type, FRESH, filename=filename)

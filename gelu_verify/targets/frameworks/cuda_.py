@@ -105,7 +105,7 @@ def computing(function: Function) -> Iterator[Target]:
     yield from parameterized(cuda.device(), function, "cuda")
 
 
-def parameterized(device: cuda.Device, function: Function, family: str) -> Iterator[Target]:
+def parameterized(device: cuda.Device, function: Function, family: str) -> Iterator[CudaTarget]:
     """The same on any device, as a family of that name; nothing is compiled for a function that has none."""
     base, version = base_name(function.name), nvcc.sources_hash(PARAMETERIZED)
     if not any(kernel.function == base for kernel in FORMS):

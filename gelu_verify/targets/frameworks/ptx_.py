@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ...functions import Function
 from ...gpu import nvcc
 from ..base import Target
+from ..executions import in_all_executions
 from .cuda_ import parameterized, targets_of, versions
 
 __all__ = ["discover", "versions"]
@@ -29,12 +30,10 @@ def discover() -> Iterator[Target]:
 def computing(function: Function) -> Iterator[Target]:
     """The kernels of src/cuda/parameters for a function, with its parameters.
 
-    Where PTX does not specify the bits of one in some dtype, as of expf, approximations are the nearest values, and
-    `executed` says so: no formula here would be left otherwise.
+    Where PTX does not specify the bits of one in some dtype, as of expf, the worst of all executions, and `executed`
+    says so: no formula here would be left otherwise.
     """
-    from ...gpu.ptx_device import device
+    from ...gpu.ptx_device import ALL, device
 
-    exact = {target.name: target for target in parameterized(device(), function, "ptx")}
-    for target in parameterized(device("nearest"), function, "ptx"):
-        same = exact.get(target.name)
-        yield same if same and same.dtypes == target.dtypes else target
+    for target in parameterized(device(ALL), function, "ptx"):
+        yield in_all_executions(target, device(ALL), list(target.kernels.values()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import MissingMeasurement, TargetFailure, UsageError
+from ...errors import TargetFailure, UsageError
 from ...formats import get_format
 from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
@@ -88,9 +88,6 @@ def ptx_target(
         if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
             packed(prototype, each, size, 256, 4)
     launch_of(prototype, 256, 4)
-    if reason := kernel.handle.why_not_determined():
-        more = " (--approximations lowest, nearest, highest)"
-        raise MissingMeasurement(f"{name}: {reason}{more}")
     return PtxFunction(
         name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
         device=device, kernel=kernel, prototype=prototype, sizes=sizes,

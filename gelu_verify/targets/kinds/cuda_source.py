@@ -28,6 +28,7 @@ from ...paths import cache_folder, resource
 from .. import incoming
 from ..base import DeviceCall, Target
 from ..contract import Contracted
+from ..executions import in_all_executions
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
@@ -220,13 +221,14 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
 
     Raises
     ------
-    MissingMeasurement : it has an instruction that is not supported, or whose bits PTX does not specify
+    MissingMeasurement : it has an instruction that is not supported
     """
     if not called.prototype.launch:
         raise _no_kernel(name, called.source)
+    from ...gpu.ptx_device import ALL
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
-    device = ptx_device(asked.approximations or "")
+    device = ptx_device(asked.approximations or ALL)
     text = called.text(INSTANTIATING)
     try:
         around, flags = _written(text), words_of(asked.cflags or "")
@@ -240,12 +242,13 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
         raise MissingMeasurement(f"{name}: {error}") from error
     made = ptx_target(name, called.prototype, device, [(module, entry)], kernel)
     flags_text = asked.cflags or "no flags"
-    return replace(
+    target = replace(
         made,
         **_target_fields(name, symbol, called, asked),
         note=called.shown.called,
         version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
     )
+    return in_all_executions(target, device, [(module, entry)])
 
 
 def _digest(text: str) -> str:

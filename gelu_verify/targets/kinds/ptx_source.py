@@ -16,10 +16,11 @@ from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, 
 from ...ptx.parse import parse
 from ..base import Target
 from ..contract import Contracted
+from ..executions import in_all_executions
 from ..names import claimed_by
 from ._parameters import CUDA_TYPES, CParameter, Declared
 from ._prototype import Prototype
-from ._ptx_function import PtxFunction, ptx_target
+from ._ptx_function import ptx_target
 from ._roles import prototype_of
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
@@ -50,10 +51,11 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     return [Contracted.of(made, said.contract) if said.contract.demands else made]
 
 
-def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> PtxFunction:
+def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> Target:
+    from ...gpu.ptx_device import ALL
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
-    device = ptx_device(asked.approximations or "", compiles=False)
+    device = ptx_device(asked.approximations or ALL, compiles=False)
     try:
         module = device.loaded(path)
         kernel = module.function(symbol)
@@ -61,7 +63,7 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
         raise MissingMeasurement(f"{name}: {error}") from error
     made = ptx_target(name, said, device, [(module, symbol)], kernel)
     takes_gradient = said.named("dy") is not None
-    return replace(
+    target = replace(
         made,
         function=function_of(symbol, asked, takes_gradient),
         takes_gradient=takes_gradient,
@@ -69,6 +71,7 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
         note=said.called,
         version=f"{made.executed}, {hash_of(path)}",
     )
+    return in_all_executions(target, device, [(module, symbol)])
 
 
 def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
