@@ -24,6 +24,9 @@ from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
 
 
+MAKERS = ("asarray", "from_dlpack")  # functions by which any module makes its arrays of NumPy's
+
+
 class ArrayKind(ABC):
     """One library's arrays. `name` is what `--array` takes; `roots` the packages whose objects are of this kind."""
 
@@ -229,7 +232,9 @@ class ModuleKind(ArrayKind):
     def __init__(self, name: str) -> None:
         self.name, self.roots = name, (name,)
         module = import_module(name)
-        self._make = getattr(module, "asarray", None) or module.from_dlpack
+        self._make = next(filter(None, (getattr(module, maker, None) for maker in MAKERS)), None)
+        if self._make is None:
+            raise AttributeError(name)
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
