@@ -23,7 +23,6 @@ from . import incoming
 from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
 
-
 MAKERS = ("asarray", "from_dlpack")  # functions by which any module makes its arrays of NumPy's
 
 
