@@ -2,8 +2,8 @@
 
 data/gallery/targets.toml says what is measured. Without a NAME it is all of it; archives are fetched into DIR, with
 their hashes checked, by PyPI's index and by apt-get (whose lists are kept in DIR: nothing of the system changes).
-Python packages must be those of data/gallery/requirements.txt; `tox -e gallery` installs them. `--lock` writes that file
-anew, from requirements.in and what pip resolves today.
+Python packages must be those of data/gallery/requirements.txt, which `tox -e gallery` installs. `--lock` writes that
+file anew: what pip resolves requirements.in to today.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -35,6 +36,7 @@ from gelu_verify.gpu import nvcc
 from gelu_verify.machine import flags
 from gelu_verify.paths import cache_folder
 from gelu_verify.show.markdown import escape
+from gelu_verify.targets import families
 from gelu_verify.versions.releases import PYPI
 
 ROOT = Path(__file__).parents[1]
@@ -130,8 +132,8 @@ def _of_debian(gallery: Path, source: Mapping[str, str], folder: Path) -> Path:
         for part in ("lists/partial", "cache/archives/partial"):
             (apt / part).mkdir(parents=True)
         suites = sorted({each["suite"] for each in SOURCES.values() if "suite" in each})
-        lines = [f"{kind} [signed-by={KEYRING}] {MIRROR} {suite} main\n" for kind in ("deb", "deb-src") for suite in suites]
-        (apt / "sources.list").write_text("".join(lines))
+        where = [f"[signed-by={KEYRING}] {MIRROR} {suite} main\n" for suite in suites]
+        (apt / "sources.list").write_text("".join(f"deb {each}deb-src {each}" for each in where))
         _apt(apt, folder, "update")
     if "debian" in source:
         _apt(apt, folder, "download", f"{source['debian'].partition('_')[0]}={source['version']}")
@@ -141,8 +143,8 @@ def _of_debian(gallery: Path, source: Mapping[str, str], folder: Path) -> Path:
 
 
 def _apt(apt: Path, folder: Path, *words: str) -> None:
-    own = {"Dir::Etc::SourceList": apt / "sources.list", "Dir::Etc::SourceParts": "-", "Dir::State": apt, "Dir::Cache": apt / "cache"}
-    options = [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
+    own = {"Etc::SourceList": apt / "sources.list", "Etc::SourceParts": "-", "State": apt, "Cache": apt / "cache"}
+    options = [word for name, value in own.items() for word in ("-o", f"Dir::{name}={value}")]
     done = subprocess.run(["apt-get", *options, "-qq", *words], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotMeasured(f"apt-get {' '.join(words)}: {done.stderr.strip().splitlines()[-1]}")
@@ -171,8 +173,6 @@ def environment() -> dict[str, str]:
 
 @functools.cache
 def _torch_flags() -> str:
-    import sysconfig
-
     try:
         torch = metadata.distribution("torch").locate_file("torch/include")
     except metadata.PackageNotFoundError:
@@ -186,7 +186,9 @@ def measured(target: Mapping[str, Any], gallery: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         command = f"{target['command']} {' '.join(ALSO)} --out {scratch}/run"
         began = time.monotonic()
-        done = subprocess.run(command, shell=True, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        )
         seconds = time.monotonic() - began
     try:
         (result,) = json.loads(done.stdout)
@@ -223,24 +225,24 @@ INTRODUCTION = """\
 <!-- Written by `python tools/make_gallery.py`; do not edit. -->
 # Gallery
 
-{targets} functions of {projects} projects, as their packages have them, each with the line that measures it. {without} need no line of code, the
-other {with_call} one `--call`. The archives are fetched from PyPI and Debian and known by their hashes
-([targets.toml](../data/gallery/targets.toml), [requirements.txt](../data/gallery/requirements.txt)); no code of these projects is kept here.
+{targets} functions of {projects} projects, as their packages have them, each with the line that measures it.
+{without} need no line of code, the other {with_call} one `--call`. Archives are fetched from PyPI and Debian and known
+by their hashes (`data/gallery/targets.toml`, `requirements.txt`); no code of these projects is kept here.
 
     tox -e gallery
 
-fetches, measures and checks all of it: each grade and range, and, of what can be called without gelu-verify, the values against mpmath; what
-cannot be measured is skipped with its reason. `python tools/make_gallery.py NAME --folder DIR` does one.
+fetches, measures and checks all of it: each grade and range, and, of what can be called without gelu-verify, the values
+against mpmath. What cannot be measured is skipped with its reason. `python tools/make_gallery.py NAME` does one.
 
-Without any configuration, `gelu-verify run` finds what is installed of {families}.
-All others are named as here. A command is typed in the folder that its archive is unpacked to, or, where that is said, in a folder of it;
-`../NAME` is that of another archive. TORCH_FLAGS are the flags of torch's headers (`torch.utils.cpp_extension.include_paths()`).
+`gelu-verify run` by itself finds what is installed of {families}. Anything else is named as
+here. A command is typed in the folder that its archive is unpacked to, or in the folder of it that is said; `../NAME`
+is another archive. TORCH_FLAGS are the flags of torch's headers (`torch.utils.cpp_extension.include_paths()`).
 
 ## Results
 
-Measured {day} on {processor}, Python {python}, {compiler}; plan default, no budget. Worst: largest error in ULP, a lower bound, as float32 and float64
-are sampled. Seconds are those of the whole command on two cores. CUDA is executed on the CPU ([gpu.md](gpu.md)), with the nearest values
-for approximate instructions.
+Measured {day} on {processor}, Python {python}, {compiler}; plan default, no budget. Worst: the
+largest error in ULP, a lower bound, as float32 and float64 are sampled. Seconds are those of the whole command, on two
+cores. CUDA is executed on the CPU ([gpu.md](gpu.md)), with the nearest values for approximate instructions.
 
 | target | version | function | grade | accurate for | worst | `--call` lines | s |
 |---|---|---|---|---|---:|---:|---:|
@@ -253,11 +255,16 @@ def page(record: Mapping[str, Any]) -> str:
     for name, target in TARGETS.items():
         if name in results:
             row = results[name]
-            cells = (f"{target['project']}: [{name}](#{name})", version_of(target), f"{row['function']} {row['dtype']}",
-                     row["grade"].replace("_", " "), shown_range(row["accurate_range"]), f"{row['max_ulp']:.3g}",
-                     str(adapter_lines(target)), f"{row['seconds']:.0f}")  # fmt: skip
-            lines.append(f"| {' | '.join(map(escape, cells[:1]))} | {' | '.join(cells[1:])} |".replace("\\", ""))
-    found = [f"- {target['project']} {version_of(target)}, [{name}](#{name}): {target['found']}" for name, target in TARGETS.items() if "found" in target]
+            cells = [f"{target['project']}: [{name}](#{_anchor(name)})", version_of(target)]
+            cells += [f"{row['function']} {row['dtype']}", row["grade"].replace("_", " ")]
+            cells += [shown_range(row["accurate_range"]), f"{row['max_ulp']:.3g}"]
+            cells += [str(adapter_lines(target)), f"{row['seconds']:.0f}"]
+            lines.append(f"| {' | '.join(cells)} |")
+    found = [
+        f"- {target['project']} {version_of(target)}, [{name}](#{_anchor(name)}): {escape(target['found'])}"
+        for name, target in TARGETS.items()
+        if "found" in target
+    ]
     with_call = sum(map(bool, map(adapter_lines, TARGETS.values())))
     text = INTRODUCTION.format(
         targets=len(TARGETS), projects=len({each["project"] for each in TARGETS.values()}), with_call=with_call,
@@ -269,9 +276,15 @@ def page(record: Mapping[str, Any]) -> str:
         where = f", in `{target['folder']}`" if "folder" in target else ""
         others = "".join(f", {SOURCES[each]['version']} of {each}" for each in target.get("from", [])[1:])
         needs = f"; needs {', '.join(target['needs'])}" if "needs" in target else ""
-        text += f"\n### {name}\n\n{target['project']}: {registry_of(target)} {version_of(target)}{others}{where}{needs}.\n\n    {target['command']}\n"
+        from_ = f"{registry_of(target)} {version_of(target)}{others}"
+        text += f"\n### {name}\n\n{target['project']}: {from_}{where}{needs}.\n\n    {target['command']}\n"
         text += f"\n{escape(row['sentence'])}\n" if row else "\nNot measured.\n"
     return text
+
+
+def _anchor(name: str) -> str:
+    """Of its heading, as Markdown makes it."""
+    return name.replace(".", "")
 
 
 def shown_range(found: Mapping[str, Any] | None) -> str:
@@ -298,20 +311,28 @@ def ends(found: Mapping[str, Any]) -> tuple[float, float]:
 
 def lock() -> None:
     """requirements.txt: what pip resolves requirements.in to, with the hash of each file."""
-    words = ["pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-", "-r", str(DATA / "requirements.in")]
+    words = ["pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
+    words += ["-r", str(DATA / "requirements.in")]
     done = subprocess.run([sys.executable, "-m", *words], stdout=subprocess.PIPE, check=True)
-    chosen = sorted((each["metadata"]["name"].lower(), each["metadata"]["version"], each["download_info"]["archive_info"]["hashes"]["sha256"])
-                    for each in json.loads(done.stdout)["install"])  # fmt: skip
-    first = f"# Written by `python tools/make_gallery.py --lock` with Python {platform.python_version()} on {platform.machine()}.\n"
-    text = "".join(f"{name}=={version} --hash=sha256:{sha256}\n" for name, version, sha256 in chosen)
-    (DATA / "requirements.txt").write_text(first + text, encoding="utf-8")
+    lines = []
+    for each in json.loads(done.stdout)["install"]:
+        about, archive = each["metadata"], each["download_info"]["archive_info"]
+        lines.append(f"{about['name'].lower()}=={about['version']} --hash=sha256:{archive['hashes']['sha256']}\n")
+    where = f"Python {platform.python_version()} on {platform.machine()}"
+    first = f"# Written by `python tools/make_gallery.py --lock` with {where}; do not edit.\n"
+    (DATA / "requirements.txt").write_text(first + "".join(sorted(lines)), encoding="utf-8")
 
 
 def machine() -> dict[str, str]:
     """What results may depend on."""
-    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     level = next((each for each in ("avx512f", "avx2") if each in flags()), "neither AVX-512 nor AVX2")
-    return {"day": time.strftime("%Y-%m-%d"), "processor": f"x86-64 with {level}", "python": platform.python_version(), "compiler": compiler}
+    return {
+        "day": time.strftime("%Y-%m-%d"),
+        "processor": f"x86-64 with {level}",
+        "python": platform.python_version(),
+        "compiler": compiler,
+    }
 
 
 def main(words: Sequence[str]) -> None:
@@ -325,13 +346,12 @@ def main(words: Sequence[str]) -> None:
     asked.folder.mkdir(exist_ok=True, parents=True)
     file = DATA / "measured.json"
     record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"results": {}}
-    from gelu_verify.targets import families
-
     record |= {"machine": machine(), "families": ", ".join(families())}
     for name in asked.names or TARGETS:
         try:
             row = record["results"][name] = measured(TARGETS[name], asked.folder.resolve())
-            print(f"{name}: {row['grade']}, {shown_range(row['accurate_range'])}, {row['max_ulp']:.3g} ULP, {row['seconds']} s", flush=True)
+            shown = f"{row['grade']}, {shown_range(row['accurate_range'])}, {row['max_ulp']:.3g} ULP"
+            print(f"{name}: {shown}, {row['seconds']} s", flush=True)
         except NotMeasured as reason:
             print(f"{name}: not measured: {reason}", flush=True)
         file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

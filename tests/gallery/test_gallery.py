@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import requiring
 from called_alone import EXACT, called_alone, error_in_ulp
+from packaging.utils import canonicalize_name
 from repository import tool
 
 from gelu_verify.cli import main
@@ -48,7 +49,6 @@ def test_forty_targets_of_many_projects_of_which_most_need_no_line_and_the_other
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_is_measured_is_pinned_and_can_be_checked(name):
     target = TARGETS[name]
-    assert {"glibc"} & set(target) or all(source in SOURCES for source in target.get("from", [])), "a source that is not there"
     assert {"from", "packages", "glibc"} & set(target)
     assert set(target.get("packages", [])) <= set(GALLERY.PINNED)
     assert len({"python", "c", "c++", "cuda"} & set(target)) == 1
@@ -65,11 +65,9 @@ def test_every_archive_has_a_hash_and_is_used():
     pinned = (GALLERY.DATA / "requirements.txt").read_text(encoding="utf-8").splitlines()[1:]
     assert all(re.fullmatch(r"[\w.-]+==\S+ --hash=sha256:[0-9a-f]{64}", line) for line in pinned)
     named = (GALLERY.DATA / "requirements.in").read_text(encoding="utf-8")
-    asked = dict(re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)", named, re.MULTILINE))
-    assert asked.items() <= {name.replace("_", "-"): version for name, version in GALLERY.PINNED.items()}.items() | {
-        (name, version) for name, version in asked.items() if name.lower() in GALLERY.PINNED
-        and GALLERY.PINNED[name.lower()] == version
-    }  # fmt: skip
+    asked = re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)", named, re.MULTILINE)
+    assert len(asked) == named.count("==")
+    assert set(asked) <= {(canonicalize_name(name), version) for name, version in GALLERY.PINNED.items()}
 
 
 def test_the_page_is_written_from_the_file_and_the_recorded_run():
@@ -154,8 +152,8 @@ def test_called_alone_it_is_within_4_ulp_in_the_range_and_not_beyond(row, alone)
     ends = [end for end in (low, high) if math.isfinite(end) and abs(end) < 1e30]
     beyond = np.concatenate([end * draw.uniform(1, 1.06, 4000) for end in ends] or [[]]).astype(dtype)
     outputs = alone(np.concatenate([inside, beyond]))
-    errors = [error_in_ulp(function, dtype, x, y) for x, y in zip([*inside, *beyond], outputs, strict=True) if np.isfinite(y)]
-    assert len(errors) == len(outputs)
+    assert np.isfinite(outputs).all()
+    errors = [error_in_ulp(function, dtype, x, y) for x, y in zip([*inside, *beyond], outputs, strict=True)]
     within, outside = np.array(errors[: len(inside)]), np.split(np.array(errors[len(inside) :]), len(ends) or 1)
     if abs(low) > 1e-30:  # a range of subnormal numbers holds none of these
         assert len(inside) > 1000
@@ -184,12 +182,11 @@ def test_an_archive_with_another_hash_is_refused(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_missing_is_said(tmp_path):
+def test_what_is_missing_is_said(monkeypatch, tmp_path):
     with pytest.raises(GALLERY.NotMeasured, match=r"needs glibc 1\.0, here is "):
         GALLERY.folder_of({"glibc": "1.0"}, tmp_path)
     with pytest.raises(GALLERY.NotMeasured, match="needs a-compiler-that-is-not"):
         GALLERY.folder_of({"needs": ["a-compiler-that-is-not"]}, tmp_path)
-    absent = {"packages": ["absent"]}
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(GALLERY.NotMeasured, match=r"needs absent 1\.0 \(pip install"):
-        patch.setitem(GALLERY.PINNED, "absent", "1.0")
-        GALLERY.folder_of(absent, tmp_path)
+    monkeypatch.setitem(GALLERY.PINNED, "absent", "1.0")
+    with pytest.raises(GALLERY.NotMeasured, match=r"needs absent 1\.0 \(pip install"):
+        GALLERY.folder_of({"packages": ["absent"]}, tmp_path)

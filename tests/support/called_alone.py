@@ -1,4 +1,4 @@
-"""Functions of other projects, called by a program that knows nothing of gelu-verify, and their errors against mpmath."""
+"""Functions of other projects, called without gelu-verify, and their errors against mpmath."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ EXACT: dict[str, Callable[[Any], Any]] = {
     "silu": lambda x: x / (1 + mpmath.exp(-x)),
     "gelu": lambda x: x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2,
     "gelu_sigmoid": lambda x: x / (1 + mpmath.exp(-mpmath.mpf("1.702") * x)),
-    "gelu_tanh": lambda x: (
-        x / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3)))
-    ),
+    "gelu_tanh": lambda x: x / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3))),
 }
 
 
