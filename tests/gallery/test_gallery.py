@@ -117,10 +117,7 @@ def row(request, folder):
 def test_grade_and_range_are_as_expected(row):
     target, result, _ = row
     assert result["grade"] == target["grade"], result["sentence"]
-    if "range" in target:
-        assert GALLERY.ends(result["accurate_range"]) == pytest.approx(target["range"], rel=0.05)
-    else:
-        assert result["accurate_range"] is None
+    assert GALLERY.ends(result["accurate_range"]) == pytest.approx(target["range"], rel=0.05)
 
 
 @pytest.fixture
@@ -140,25 +137,24 @@ def test_called_alone_the_worst_input_gives_that_output(row, alone):
     assert int(witness["got_bits"], 16) in outputs
 
 
-def test_called_alone_it_is_within_4_ulp_in_the_range_and_not_beyond(row, alone):
+def test_called_alone_it_is_within_4_ulp_in_the_range_and_soon_not_beyond_it(row, alone):
     target, result, _ = row
-    if result["accurate_range"] is None:
-        pytest.skip("it has no range")
+    if max(map(abs, target["range"])) < 1e-30:
+        pytest.skip("its range is that of subnormal numbers, which count for nothing")
     function, dtype = result["function"], result["dtype"]
-    low, high = target["range"]
-    draw = np.random.default_rng(0)
-    magnitudes = 2.0 ** draw.uniform(-40, 6, 4000) * draw.choice((-1, 1), 4000)
-    inside = magnitudes[(magnitudes > low * 0.95) & (magnitudes < high * 0.95)].astype(dtype)
-    ends = [end for end in (low, high) if math.isfinite(end) and abs(end) < 1e30]
-    beyond = np.concatenate([end * draw.uniform(1, 1.06, 4000) for end in ends] or [[]]).astype(dtype)
-    outputs = alone(np.concatenate([inside, beyond]))
-    assert np.isfinite(outputs).all()
-    errors = [error_in_ulp(function, dtype, x, y) for x, y in zip([*inside, *beyond], outputs, strict=True)]
-    within, outside = np.array(errors[: len(inside)]), np.split(np.array(errors[len(inside) :]), len(ends) or 1)
-    if abs(low) > 1e-30:  # a range of subnormal numbers holds none of these
-        assert len(inside) > 1000
-        assert np.mean(within > 4) <= FEW
-    assert all(each.max() > 4 for each in outside if each.size)
+    draw, inside, beyond = np.random.default_rng(0), [], []
+    for end in target["range"]:
+        inside.append(math.copysign(min(abs(end), 64) * 0.97, end) * 2.0 ** draw.uniform(-23, 0, 2000))
+        if abs(end) < 1e30:
+            beyond.append(end * draw.uniform(1, 1.25, 20000))
+    parts = [part.astype(dtype) for part in (*inside, *beyond)]
+    outputs = np.split(alone(np.concatenate(parts)), np.cumsum([part.size for part in parts])[:-1])
+    errors = [
+        np.array([error_in_ulp(function, dtype, *point) for point in zip(x, y, strict=True)])
+        for x, y in zip(parts, outputs, strict=True)
+    ]
+    assert all(np.mean(each > 4) <= FEW for each in errors[:2])
+    assert all(each.max() > 4 for each in errors[2:])
 
 
 def test_called_alone_it_shows_what_was_found(row, alone):

@@ -14,11 +14,11 @@ import mpmath
 import numpy as np
 
 _PYTHON = """
-import ctypes, sys
+import ctypes, os, sys
 import numpy as np
 x = np.frombuffer(sys.stdin.buffer.read(), {dtype!r}).copy()
-answers = sys.stdout.buffer  # what a library prints goes elsewhere
-sys.stdout = sys.stderr
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)  # where a library prints
 def scalar(library, symbol, *first):
     f = ctypes.CDLL(library)[symbol]
     f.restype = ctypes.c_{type}
@@ -59,11 +59,11 @@ def called_alone(target: Mapping[str, Any], dtype: str, x: np.ndarray, folder: P
         source, program = scratch / f"alone.{'cpp' if cpp else 'c'}", scratch / "alone"
         code = target["c++" if cpp else "c"]
         source.write_text(_C.format(declare=target["declare"], type=typed, code=code))
-        compiler = ["c++" if cpp else "cc", source, "-w", "-I.", *shlex.split(target["flags"]), "-o", program]
+        compiler = ["c++" if cpp else "cc", source, "-w", "-I.", *shlex.split(target["flags"]), "-lm", "-o", program]
         subprocess.run(compiler, cwd=folder, check=True)
         words = [str(program)]
     data = np.ascontiguousarray(x, dtype).tobytes()
-    variables = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    variables = {**os.environ, "JAX_PLATFORMS": "cpu"} | ({} if "python" in target else {"LD_LIBRARY_PATH": "."})
     answer = subprocess.run(words, cwd=folder, input=data, capture_output=True, env=variables, check=False)
     assert not answer.returncode, answer.stderr.decode()[-2000:]
     return np.frombuffer(answer.stdout, dtype)
