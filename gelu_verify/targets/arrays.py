@@ -11,7 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -231,9 +231,7 @@ class ModuleKind(ArrayKind):
     def __init__(self, name: str) -> None:
         self.name, self.roots = name, (name,)
         module = import_module(name)
-        self._make = next(filter(None, (getattr(module, maker, None) for maker in MAKERS)), None)
-        if self._make is None:
-            raise AttributeError(name)
+        self._make: Callable[[Any], Any] = getattr(module, next(filter(partial(hasattr, module), MAKERS), MAKERS[0]))
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
