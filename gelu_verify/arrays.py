@@ -16,28 +16,20 @@ from .formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
 _NAMES = {np.dtype(name): name for name in ("float16", "float32", "float64")}  # `dtype.name` takes a microsecond
 
 
-def named_dtype(dtype: Any) -> str:
-    """The name of a dtype: of NumPy, ml_dtypes, torch, JAX, or already a name; who uses it refuses unknown ones."""
-    if isinstance(dtype, str):
-        return dtype
-    for name in (getattr(dtype, "name", None), getattr(dtype, "__name__", None)):
-        if isinstance(name, str):
-            return name
-    return str(dtype).rpartition(".")[2]  # torch.float32
-
-
-def float_array(
-    x: Any, dtype: str | None = None, accepted: Sequence[str] = tuple(FORMATS)
-) -> tuple[np.ndarray, Format]:
+def float_array(x: Any, dtype: Any = None, accepted: Sequence[str] = tuple(FORMATS)) -> tuple[np.ndarray, Format]:
     """`x` as an array, sharing its memory where it can, and the format of its dtype.
 
-    A Python number becomes `dtype`, default float64. UsageError where the dtype is not certain (integers, text,
-    the other byte order), is not `dtype`, or is not among the `accepted`.
+    A Python number becomes `dtype`, default float64; a list is what NumPy makes of it, a pandas object its values.
+    UsageError where the dtype is not certain (integers, text, the other byte order), is not `dtype`, or is not among
+    the `accepted`, and for masked arrays.
     """
+    dtype = dtype if dtype is None else get_format(dtype).name
     if isinstance(x, (bool, str, bytes)):
         raise UsageError(f"{x!r} is not a float or an array of floats")
     if type(x) is float and dtype in (None, "float64"):
         return np.array(x), FORMATS["float64"]
+    if isinstance(x, np.ma.MaskedArray):
+        raise UsageError("a masked array: pass x.compressed(), or x.filled(numpy.nan)")
     if isinstance(x, (int, float)) and not isinstance(x, np.generic):
         fmt = get_format(dtype or "float64")
         return np.array(_number_bits(fmt, x), fmt.uint).view(numpy_dtype(fmt.name)), fmt
@@ -69,4 +61,6 @@ def _as_array(x: Any) -> np.ndarray:
 
 
 def _number_bits(fmt: Format, x: int | float) -> int:
+    if isinstance(x, int):
+        return fmt.round(Fraction(x))
     return fmt.round(Fraction(x), negative_zero=math.copysign(1, x) < 0) if math.isfinite(x) else fmt.parse(str(x))

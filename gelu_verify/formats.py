@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -302,12 +302,20 @@ def get_mode(rounding: str) -> Mode:
     return rounding
 
 
-def get_format(dtype: str) -> Format:
-    """The Format named `dtype`; UsageError names the accepted ones."""
-    try:
-        return FORMATS[dtype]
-    except (KeyError, TypeError):
-        raise one_of("dtype", dtype, list(FORMATS)) from None
+def get_format(dtype: Any) -> Format:
+    """The Format named `dtype`, or of a dtype of NumPy, ml_dtypes, torch or JAX; UsageError names the accepted ones."""
+    name = dtype if isinstance(dtype, str) else named_dtype(dtype)
+    if name not in FORMATS:
+        raise one_of("dtype", name, list(FORMATS))
+    return FORMATS[name]
+
+
+def named_dtype(dtype: Any) -> str:
+    """What a dtype of NumPy, ml_dtypes, torch or JAX calls itself."""
+    for name in (dtype, getattr(dtype, "name", None), getattr(dtype, "__name__", None)):
+        if isinstance(name, str):
+            return name
+    return str(dtype).rpartition(".")[2]  # torch.float32
 
 
 # ---- arrays of bits ------------------------------------------------------------------------------

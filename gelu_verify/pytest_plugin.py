@@ -85,7 +85,7 @@ def _parametrizes(metafunc: pytest.Metafunc, name: str) -> bool:
 def _name(dtype: Any) -> str:
     if isinstance(dtype, str):
         return dtype
-    from .arrays import named_dtype
+    from .formats import named_dtype
 
     return named_dtype(dtype)
 

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from . import current_test
-from .arrays import named_dtype
 from .attribution.nearest import nearest_formula
 from .checks import CHECKS
 from .errors import UsageError, one_of
 from .fenv import in_default_environment
-from .formats import get_format
+from .formats import get_format, named_dtype
 from .functions import get_function
 from .functions.regions import REGIONS
 from .inputs.plans import make_plan

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
-from .arrays import named_dtype
 from .calling import Calling
 from .checks import Policy
 from .errors import NotMeasured, UsageError, one_of
 from .fenv import in_default_environment
+from .formats import named_dtype
 from .gate.project import hard_cases_here
 from .interrupts import noting_interrupts
 from .measure.request import SEED, Request

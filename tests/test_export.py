@@ -1,5 +1,6 @@
 """`gelu-verify export headers`: a folder that stands alone, compiles everywhere, and checks itself."""
 
+import platform
 import re
 import shutil
 import subprocess
@@ -104,8 +105,11 @@ def test_one_function_has_only_what_it_needs(functions, files, tmp_path):
     assert "unknown function with headers 'erf'" in call(tmp_path / "other", "--function", "erf").stderr
 
 
+X87 = ["-mfpmath=387"] if platform.machine() == "x86_64" else []
+
+
 @pytest.mark.parametrize(
-    "flag", ["-ffast-math", *nightly("-Ofast", "-funsafe-math-optimizations", "-ffinite-math-only")]
+    "flag", ["-ffast-math", *X87, *nightly("-Ofast", "-funsafe-math-optimizations", "-ffinite-math-only")]
 )
 def test_flags_that_make_wrong_results_are_errors(exported, flag):
     requiring.program("gcc")
@@ -125,6 +129,18 @@ def test_constants_are_the_same_numbers_in_decimal():
     text = "/* 0x1.8p0 */ double a = 0x1.9884533d43651p-2, b = -0x1p-1074; float c = 0x1.8p-3f; // 0x2p3"
     made = vendored(Path("math/gelu.h"), text).partition("\n")[2]
     assert made == "/* 0x1.8p0 */ double a = 0.3989422804014327, b = -5e-324; float c = 0.1875f; // 0x2p3"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("options", [[], ["-DGV_TEST_KERNELS"]], ids=["headers", "kernels"])
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_nothing_is_undefined(exported, level, options, tmp_path):
+    requiring.program("gcc")
+    kernels = sorted((exported / "cr").glob("*.c")) if options else []
+    checks = ["-fsanitize=undefined,address,float-cast-overflow", "-fno-sanitize-recover=all"]
+    command = ["gcc", "-std=c99", *STRICT, level, *checks, *options, exported / "test_gelu_verify.c", *kernels]
+    run([*command, "-o", tmp_path / "test", "-lm"], exported)
+    assert_all_right(run([tmp_path / "test"], tmp_path)[0])
 
 
 @pytest.mark.nightly

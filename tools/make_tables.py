@@ -7,9 +7,8 @@
 
 The tables come from proved enclosures of the oracle alone. Hard cases are the places where rounding is delicate, the
 hardest of data/hardest (tools/make_hardest.py), and, where that does not have every input, the hardest of seeded random
-inputs; their results come from the oracle again. Without a native core the search is bounded by --seconds, and
-data/manifest.json says how many inputs it looked at. A function of another distribution gets its files too, where
---data says.
+inputs; their results come from the oracle again. A function of another distribution gets its files too, where --data
+says.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ import numpy as np
 from gelu_verify.errors import MissingMeasurement
 from gelu_verify.formats import DTYPES, FORMATS, Format, from_ordinals, to_float64
 from gelu_verify.functions import FUNCTIONS, Function, get_function
-from gelu_verify.truth import _core
 from gelu_verify.truth.hardest import Hardest, hardest
 from gelu_verify.truth.oracle import round_exactly
 from gelu_verify.truth.values import judge, zero_threshold
@@ -40,9 +38,9 @@ from gelu_verify.truth.values import judge, zero_threshold
 DATA = Path(__file__).parents[1] / "data"
 COMMAND = "python tools/make_tables.py"
 SEED = 20261121
-RANDOM = 1 << 21  # random inputs of a function and dtype, where there is a native core
-PART = 1 << 13  # of these are looked at between two looks at the clock, where there is none
+RANDOM = 1 << 21  # random inputs of a function and dtype
 KEPT = 48  # of these, those whose exact value lies closest to a rounding boundary
+FAR = 0.125  # of an ulp: what is no closer is not hard, as every input where f is a number of the format
 SMALL = 2.0**-20  # |x| below it gives no known hard case of float64: f is x/2 and a short polynomial there
 STRUCTURAL = 2.0**-30  # closer than chance allows: x/2 or 1 with a tiny rest, which `delicate` covers
 FOLDERS = ("reference", "hard_cases", "hardest")
@@ -58,12 +56,13 @@ def make_table(data: Path, name: str, dtype: str) -> None:
     np.save(path, np.array(results, fmt.uint))
 
 
-def make_hard_cases(data: Path, name: str, dtype: str, seconds: float) -> int:
-    """data/hard_cases/<name>-<dtype>.csv; the number of random inputs that were looked at."""
+def make_hard_cases(data: Path, name: str, dtype: str) -> str:
+    """data/hard_cases/<name>-<dtype>.csv; which inputs were looked at."""
     function, fmt = FUNCTIONS[name], FORMATS[dtype]
     cases: dict[int, str] = {}
     known = hardest_of(function, fmt)
-    found, count = searched(function, fmt, seconds) if known is None or known.intervals else ([], 0)
+    has_all = known is not None and not known.intervals
+    found = () if has_all else searched(function, fmt)
     for ordinal, kind in (*delicate(function, fmt), *(known_rows(fmt, known) if known else ()), *found):
         cases.setdefault(fmt.from_ordinal(ordinal), kind)
     path = data / "hard_cases" / f"{name}-{dtype}.csv"
@@ -73,7 +72,7 @@ def make_hard_cases(data: Path, name: str, dtype: str, seconds: float) -> int:
         rows.writerow(["x_bits", "y_bits", "kind"])
         for bits in sorted(cases, key=fmt.ordinal):
             rows.writerow([fmt.bits_text(bits), fmt.bits_text(round_exactly(function, fmt, bits)), cases[bits]])
-    return count
+    return "every input" if has_all else f"{RANDOM:,} random inputs"
 
 
 def delicate(function: Function, fmt: Format) -> Iterator[Row]:
@@ -112,26 +111,17 @@ def known_rows(fmt: Format, known: Hardest) -> Iterator[Row]:
             yield fmt.ordinal(int(x[i])), kind
 
 
-def searched(function: Function, fmt: Format, seconds: float) -> tuple[list[Row], int]:
-    """Of random inputs, those whose exact value lies closest to a midpoint or to a number of the format; how many of
-    them were looked at."""
+def searched(function: Function, fmt: Format) -> Iterator[Row]:
+    """Of random inputs, those whose exact value lies closest to a midpoint or to a number of the format."""
     rng = np.random.default_rng([SEED, len(function.name), sum(map(ord, function.name)), fmt.width])
     low, high = (fmt.ordinal(fmt.parse(text)) for text in ("-110", "20"))
-    every = from_ordinals(fmt, np.unique(rng.integers(low, high, RANDOM)))
-    native, end = function.name in _core.functions(), time.perf_counter() + seconds
-    shuffled = every if native else rng.permutation(every)
-    x, own = shuffled[:0], np.empty(0)
-    for part in [shuffled] if native else np.split(shuffled, range(PART, len(shuffled), PART)):
-        x, own = np.append(x, part), np.append(own, _errors(function, fmt, part))
-        if time.perf_counter() > end:
-            break
-    rows: list[Row] = []
+    x = from_ordinals(fmt, np.unique(rng.integers(low, high, RANDOM)))
+    own = _errors(function, fmt, x)
     for distance, kind in ((0.5 - own, "close to a midpoint"), (own, "close to a number")):
-        distance = np.where(distance < STRUCTURAL, np.inf, distance)
+        distance = np.where((distance < STRUCTURAL) | (distance > FAR), np.inf, distance)
         for i in np.argsort(distance, kind="stable")[:KEPT]:
             if np.isfinite(distance[i]):
-                rows.append((fmt.ordinal(int(x[i])), kind))
-    return rows, len(x)
+                yield fmt.ordinal(int(x[i])), kind
 
 
 def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
@@ -143,16 +133,15 @@ def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
 # ---- the manifest --------------------------------------------------------------------------------
 
 
-def manifest(data: Path, counts: dict[str, int]) -> dict[str, Any]:
-    """What data/manifest.json says: command, versions, the hash of each file, and the inputs of bounded searches."""
+def manifest(data: Path) -> dict[str, Any]:
+    """What data/manifest.json says: command, versions, the hash of each file."""
     files = sorted(p for folder in FOLDERS for p in (data / folder).rglob("*") if p.is_file())
-    found = {
+    return {
         "generated_by": COMMAND,
         "seed": SEED,
         "versions": {"python": platform.python_version(), "mpmath": mpmath.__version__, "numpy": np.__version__},
         "sha256": {str(p.relative_to(data)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
     }
-    return {**found, "searched": dict(sorted(counts.items()))} if counts else found
 
 
 def stored(data: Path) -> dict[str, Any]:
@@ -168,14 +157,12 @@ def main() -> None:
     words.add_argument(
         "--missing", action="store_true", help="make only the files that are not there: go on after Ctrl-C"
     )
-    words.add_argument("--seconds", type=float, default=60.0, help="of each search without a native core (default: 60)")
     words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
     words.add_argument("--check", action="store_true", help="compare the files with the manifest, write nothing")
     asked = words.parse_args()
     before = stored(asked.data)
-    counts = {key: count for key, count in before.get("searched", {}).items() if (asked.data / key).exists()}
     if asked.check:
-        same = manifest(asked.data, counts)["sha256"] == before["sha256"]
+        same = manifest(asked.data)["sha256"] == before["sha256"]
         sys.exit(None if same else f"{asked.data} differs from its manifest.json")
     for name in [get_function(name).name for name in asked.function or FUNCTIONS]:
         for dtype in asked.dtype or DTYPES:
@@ -187,11 +174,9 @@ def main() -> None:
                 make_table(asked.data, name, dtype)
                 note = "65,536 results"
             else:
-                count = make_hard_cases(asked.data, name, dtype, asked.seconds)
-                counts |= {key: count} if name not in _core.functions() else {}
-                note = f"of {count:,} random inputs" if count else "of every input"
+                note = "of " + make_hard_cases(asked.data, name, dtype)
             print(f"{key}: {note}, {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
-            written = json.dumps(manifest(asked.data, counts), indent=1) + "\n"
+            written = json.dumps(manifest(asked.data), indent=1) + "\n"
             (asked.data / "manifest.json").write_text(written, encoding="utf-8")
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from ..formats import Dyadic
 from .base import Function
-from .enclosures import ONE, ZERO, Enclosure, Terms, exactly, fraction
+from .enclosures import HALF, ONE, ZERO, Enclosure, Terms, exactly, fraction
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
     value = fraction(x)
     if value <= -3:
         return Terms(ZERO, None)
-    return Terms(ONE, None) if value >= 3 else exactly(c, (value + 3) / 6)
+    if value >= 3:
+        return Terms(ONE, None)
+    whole, point = exactly(c, (value + 3) / 6), c.exact(x)
+    return whole if whole.correction is None or abs(point) > 1 else Terms(HALF, point / 6)
 
 
 def gradient(c: Enclosure, x: Dyadic) -> Terms:

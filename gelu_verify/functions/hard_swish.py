@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from ..formats import Dyadic
 from .base import Function
-from .enclosures import MINUS_ZERO, ONE, ZERO, Enclosure, Terms, exactly, fraction
+from .enclosures import HALF, MINUS_ZERO, ONE, ZERO, Enclosure, Terms, exactly, fraction, halve
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
     value = fraction(x)
     if value <= -3:
         return Terms(MINUS_ZERO, None)
-    return Terms(x, None) if value >= 3 else exactly(c, value * (value + 3) / 6)
+    if value >= 3:
+        return Terms(x, None)
+    whole, point = exactly(c, value * ((value + 3) / 6)), c.exact(x)
+    return whole if whole.correction is None or abs(point) > 1 else Terms(halve(x), point * point / 6)
 
 
 def gradient(c: Enclosure, x: Dyadic) -> Terms:
     value = fraction(x)
     if value < -3:
         return Terms(ZERO, None)
-    return Terms(ONE, None) if value > 3 else exactly(c, (2 * value + 3) / 6)
+    if value > 3:
+        return Terms(ONE, None)
+    whole, point = exactly(c, (2 * value + 3) / 6), c.exact(x)
+    return whole if whole.correction is None or abs(point) > 1 else Terms(HALF, point / 3)
 
 
 ENTRIES = (

@@ -32,11 +32,13 @@ def rest_of_tanh(c: Enclosure, t: Interval) -> Interval:
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
-    """Beside x - 1 and x + 1 for large x."""
+    """Beside x - 1 and x + 1 for large x, beside x for those to which 1 is nothing."""
     point = c.exact(x)
     if _logistic.is_small(point):
         return Terms(ZERO, rest_of_tanh(c, point))
     rest = 2 * _logistic.lower_share(c, 2 * abs(point))
+    if magnitude_exponent(point) > 200:
+        return Terms(x, rest - 1 if point > 0 else 1 - rest)
     return Terms(plus(x, -1), rest) if point > 0 else Terms(plus(x, 1), -rest)
 
 

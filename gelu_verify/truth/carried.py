@@ -20,7 +20,7 @@ import numpy as np
 
 from ..formats import FORMATS, Dyadic, Format, floor_log2, is_finite, is_zero, to_float64
 from ..functions import Function
-from ..functions.enclosures import MINUS_ZERO, Enclosure, Interval, Terms, fraction
+from ..functions.enclosures import MINUS_ZERO, Enclosure, Interval, Terms, dyadic, fraction
 from . import _core
 
 VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("unused", "i4")])  # gv_value
@@ -100,6 +100,8 @@ class Carried:
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Carried:
+        if isinstance(other, Fraction) and dyadic(other) is None:  # 3/5 x may be a double, as may x/100
+            return self * other.numerator / other.denominator
         return self._with("multiply", other)
 
     __rmul__ = __mul__

@@ -194,11 +194,11 @@ def _edges(dtype: str) -> list[int]:
 def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value) -> str | None:
     """Digits of f(x); None where its exponent is too large for decimals."""
     if not entry.has_value(fmt, x_bits):
-        return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
+        return exact(entry.name, fmt.bits_text(x_bits), fmt.name, digits=digits)
     if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
     try:
-        return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
+        return exact(entry.name, fmt.bits_text(x_bits), fmt.name, digits=digits)
     except OracleError:  # beyond 2^(2^61), as a narrow normal law is soon
         return None
 

@@ -98,13 +98,13 @@ def enclosures(function: str, dtype: str, x_bits: np.ndarray) -> Enclosures:
 
 
 @overload
-def reference_bits(function: str, dtype: str, bits: int, *, rounding: str = "nearest", **parameters: Any) -> int: ...
+def reference_bits(function: str, dtype: Any, bits: int, *, rounding: str = "nearest", **parameters: Any) -> int: ...
 @overload
 def reference_bits(
-    function: str, dtype: str, bits: np.ndarray, *, rounding: str = "nearest", **parameters: Any
+    function: str, dtype: Any, bits: np.ndarray, *, rounding: str = "nearest", **parameters: Any
 ) -> np.ndarray: ...
 @in_default_environment
-def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nearest", **parameters: Any) -> Any:
+def reference_bits(function: str, dtype: Any, bits: Any, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
     Rounded once: to nearest, ties to even, or in the direction that `reference` takes; subnormals kept; NaN, and what
@@ -129,7 +129,7 @@ def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nea
     if function in _WITH_KERNELS and fmt.width >= 32:
         kernel = getattr(correctly_rounded, function)
         return kernel(x.view(numpy_dtype(fmt.name))).view(fmt.uint)
-    want = judge(function, dtype, x, x).want_bits
+    want = judge(function, fmt.name, x, x).want_bits
     entry = get_function(function)
     for bits in entry.jumps(fmt):  # there the judge names what the output is nearest to
         want[x == bits] = round_exactly(entry, fmt, bits)
@@ -157,7 +157,7 @@ def _by_odd(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarray
 
 
 @in_default_environment
-def reference(function: str, x: Any, dtype: str | None = None, *, rounding: str = "nearest", **parameters: Any) -> Any:
+def reference(function: str, x: Any, dtype: Any = None, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
 
     `x` is a NumPy or ml_dtypes array or scalar, anything with `__array__`, or a number. Returns an
@@ -183,7 +183,7 @@ def reference(function: str, x: Any, dtype: str | None = None, *, rounding: str 
 
 
 @in_default_environment
-def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None, **parameters: Any) -> Any:
+def ulp_error(function: str, x: Any, y: Any, dtype: Any = None, **parameters: Any) -> Any:
     """(y - f(x))/u(f(x)): signed, fractional, against the unrounded truth; float64 of the common shape.
 
     inf where x is finite and y is inf or NaN without cause, or a number where NaN or a pole is due; NaN where x is not
@@ -203,14 +203,14 @@ def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None, **paramet
 
 
 @in_default_environment
-def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **parameters: Any) -> str:
+def exact(function: str, x: Any, dtype: Any = None, *, digits: int = 40, **parameters: Any) -> str:
     """f(x) as a decimal with `digits` significant digits, correctly rounded.
 
     `x` is a float, int, Fraction, NumPy scalar or text (decimal, hex float; with `dtype` also bits,
     and then rounded to it). Without `dtype`, x must be a binary fraction. 'inf' and 'nan' for those,
     and 'nan' outside of the domain.
 
-    >>> exact("gelu", -6.5, 20)
+    >>> exact("gelu", -6.5, digits=20)
     '-2.6104003795084265754e-10'
     """
     entry = get_function(named(function, parameters))
@@ -406,7 +406,7 @@ def _checked_bits(fmt: Format, bits: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(array.shape)
 
 
-def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
+def _exact_number(x: Any, dtype: Any) -> Fraction | str:
     """The exact value of x, or 'inf', '-inf', 'nan'."""
     if isinstance(x, np.generic):
         fmt = get_format(dtype_name(np.asarray(x)))

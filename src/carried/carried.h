@@ -116,11 +116,20 @@ GV_INLINE gv_value gv_add_values(gv_value a, gv_value b) {
         b = c;
     }
     int64_t apart = (int64_t)a.k - b.k;
-    if (apart > GV_APART) return gv_carried(gv_pair(a), a.err + (gv_size(b) + b.err) * gv_power_of_two(-GV_APART), a.k);
+    if (apart > GV_APART) {
+        if (a.lo != 0.0 || a.err != 0.0 || !gv_has_sign(b))
+            return gv_carried(gv_pair(a), a.err + (gv_size(b) + b.err) * gv_power_of_two(-GV_APART), a.k);
+        gv_value beside = gv_beside(a.hi, b.hi);
+        beside.k = a.k;
+        return beside;
+    }
     double scale = gv_power_of_two((int)-apart);
     gv_dd c = gv_dd_scale(gv_pair(b), scale);
     double err = a.err + b.err * scale;
-    if (a.lo == 0.0 && b.lo == 0.0) return gv_carried(gv_two_sum(a.hi, c.hi), err, a.k);
+    if (a.lo == 0.0 || b.lo == 0.0) {
+        gv_dd top = gv_two_sum(a.hi, c.hi), low = gv_two_sum(top.lo, a.lo + c.lo);
+        return gv_carried(gv_two_sum(top.hi, low.hi), err + fabs(low.lo) + (b.lo == 0.0 ? 0.0 : 0x1p-700), a.k);
+    }
     gv_dd s = gv_dd_add(gv_pair(a), c);
     return gv_carried(s, err + fabs(s.hi) * 0x1p-103 + 0x1p-700, a.k);
 }
@@ -143,9 +152,14 @@ GV_INLINE gv_value gv_multiply_values(gv_value a, gv_value b) {
         return known.err <= 0.5 ? gv_beyond(sign, k - 2) : gv_no_number(); /* hi + lo may be below 1 */
     }
     double err = a.err * (gv_size(b) + b.err) + b.err * gv_size(a);
-    if (a.lo == 0.0 && b.lo == 0.0) return gv_carried(gv_two_prod(a.hi, b.hi), err, k);
     if (gv_is_power(b)) return gv_carried(gv_dd_scale(gv_pair(a), b.hi), err, k);
     if (gv_is_power(a)) return gv_carried(gv_dd_scale(gv_pair(b), a.hi), err, k);
+    if (a.lo == 0.0 || b.lo == 0.0) { /* low.hi is one product, or 0 */
+        gv_dd top = gv_two_prod(a.hi, b.hi), more = gv_two_prod(a.lo + b.lo, a.lo == 0.0 ? a.hi : b.hi);
+        gv_dd low = gv_two_sum(top.lo, more.hi);
+        err += fabs(low.lo) + fabs(more.lo) + (a.lo + b.lo == 0.0 ? 0.0 : 0x1p-700);
+        return gv_carried(gv_two_sum(top.hi, low.hi), err, k);
+    }
     gv_dd p = gv_dd_mul(gv_pair(a), gv_pair(b));
     return gv_carried(p, err + fabs(p.hi) * 0x1p-103, k);
 }
@@ -166,9 +180,16 @@ GV_INLINE gv_value gv_divide_values(gv_value a, gv_value b) {
     }
     if (gv_is_power(b)) return gv_carried(gv_dd_scale(gv_pair(a), b.hi), a.err, k);
     double least = fabs(b.hi) * (1.0 - 0x1p-50) - b.err;
+    double err = (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least;
+    if (b.lo == 0.0) {
+        double q = a.hi / b.hi;
+        gv_dd rest = gv_two_sum(fma(-q, b.hi, a.hi), a.lo); /* the remainder, exactly */
+        double low = rest.hi / b.hi;
+        err += fabs(low) * 0x1p-53 + fabs(rest.lo) + (rest.hi == 0.0 ? 0.0 : 0x1p-700);
+        return gv_carried(gv_two_sum(q, low), err, k);
+    }
     gv_dd q = gv_dd_div(gv_pair(a), gv_pair(b));
-    return gv_carried(q, (a.err + gv_size(a) / fabs(b.hi) * (1.0 + 0x1p-40) * b.err) / least + fabs(q.hi) * 0x1p-101,
-                      k);
+    return gv_carried(q, err + fabs(q.hi) * 0x1p-101, k);
 }
 
 /* a 2^shift */

@@ -88,10 +88,10 @@ def test_everything_is_said_of_any_input(name, count):
 
 
 def test_digits_are_correctly_rounded():
-    assert exact("log1p", -0.5, 30) == "-0.693147180559945309417232121458"
+    assert exact("log1p", -0.5, digits=30) == "-0.693147180559945309417232121458"
     assert exact("logit", 0.5) == "0"
     assert exact("logit", 1.0) == "inf"
     assert exact("logit_grad", 0.5) == "4.000000000000000000000000000000000000000"
-    assert exact("hard_sigmoid", 1.0, 10) == "0.6666666667"
-    assert exact("hard_sigmoid_grad", 0.0, 5) == "0.16667"
-    assert exact("selu_grad", 0.0, 20) == "1.7580993408473768599"
+    assert exact("hard_sigmoid", 1.0, digits=10) == "0.6666666667"
+    assert exact("hard_sigmoid_grad", 0.0, digits=5) == "0.16667"
+    assert exact("selu_grad", 0.0, digits=20) == "1.7580993408473768599"

@@ -176,7 +176,7 @@ def test_judging_and_digits_take_parameters():
     assert exact("gelu", -1, sigma=0.1) != exact("gelu", -1, sigma="0.1") == exact("gelu[sigma=1/10]", -1)
     name = named("gelu", {"mu": 0.5, "sigma": "1/3"})
     assert judge(name, "float32", x.view(np.uint32), y.view(np.uint32)).want_bits.dtype == np.uint32
-    assert exact("gelu", 1, 30, mu=0.5, sigma="1/3") == "0.933192798731141933995505959020"
+    assert exact("gelu", 1, digits=30, mu=0.5, sigma="1/3") == "0.933192798731141933995505959020"
 
 
 @pytest.mark.parametrize(

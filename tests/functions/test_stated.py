@@ -107,10 +107,10 @@ def test_a_target_that_takes_the_other_side_is_right():
 
 def test_rational_values_are_exact_in_every_digit(registered):
     registered(terms=lambda c, x: exactly(c, fraction(x) / 8000))
-    assert exact("stated", 1.0, 4) == "0.0001250"
-    assert exact("stated", 1.0, 2) == "0.00012"  # a tie
-    assert exact("leaky_relu", -1.5, 1) == "-0.02"
-    assert exact("hard_swish", 1.0, 10) == "0.6666666667"
+    assert exact("stated", 1.0, digits=4) == "0.0001250"
+    assert exact("stated", 1.0, digits=2) == "0.00012"  # a tie
+    assert exact("leaky_relu", -1.5, digits=1) == "-0.02"
+    assert exact("hard_swish", 1.0, digits=10) == "0.6666666667"
 
 
 def test_what_terms_raises_is_told_by_function_and_x(registered):
@@ -140,7 +140,7 @@ def test_a_limit_beside_a_number_is_rounded_at_once(registered):
     fmt = FORMATS["float64"]
     assert reference("stated", 0.0) == 1
     assert reference_bits("stated", "float64", 0, rounding="down") == fmt.one - 1
-    assert exact("stated", 0.0, 5) == "1.0000"
+    assert exact("stated", 0.0, digits=5) == "1.0000"
 
 
 @pytest.mark.parametrize(

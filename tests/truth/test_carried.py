@@ -12,10 +12,10 @@ from flint import arb, fmpq
 from marking import nightly
 
 from gelu_verify.errors import OracleError
-from gelu_verify.formats import FORMATS
+from gelu_verify.formats import FORMATS, from_ordinals
 from gelu_verify.functions import FUNCTIONS, Function, get_function
 from gelu_verify.functions.enclosures import ONE, ZERO, Terms, fraction, halve
-from gelu_verify.truth import _core, carried
+from gelu_verify.truth import _core, carried, enclosed
 from gelu_verify.truth.carried import VALUE, Carried, Many
 from gelu_verify.truth.oracle import enclosed_ends, round_exactly
 
@@ -348,6 +348,17 @@ def test_nearly_all_inputs_are_answered_narrowly(dtype):
         values = carried.values_of(function, fmt, x)
         narrow = (values["err"] <= np.abs(values["hi"]) * 2.0**-83) | (values["k"] == VANISHING)
         assert narrow.mean() > 0.9, name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_binade_is_slow(dtype):
+    """Where arrays leave an input open, a value takes 100 times as long: in none of the functions that is one of 20."""
+    fmt = FORMATS[dtype]
+    for name in [
+        name for name in (*FEW, *MORE) if name not in _core.functions() and "mu=1e300,sigma=1e300" not in name
+    ]:
+        x = from_ordinals(fmt, np.random.default_rng(6).integers(-fmt.infinity + 1, fmt.infinity, 500))
+        assert enclosed._by_arrays(get_function(name), fmt, x)[1].size < 500 / 20, name
 
 
 # ---- formulas of any kind ------------------------------------------------------------------------

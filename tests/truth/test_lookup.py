@@ -40,7 +40,7 @@ def test_a_lookup_agrees_with_the_oracle(function, dtype, number):
         return
     for key, mode in (("round_down", "down"), ("round_up", "up")):
         assert int(found[key]["bits"], 16) == round_exactly(entry, fmt, x, mode)
-    assert found["exact"] == exact(function, fmt.bits_text(x), NATIVE_DIGITS, dtype)
+    assert found["exact"] == exact(function, fmt.bits_text(x), dtype, digits=NATIVE_DIGITS)
     y = int(found["y_bits"], 16)
     if found["rounding_error_ulp"] is not None:
         want = judge_exactly(entry, fmt, x, y)[1]
@@ -72,7 +72,7 @@ def test_kappa_by_gradient_is_kappa_by_difference(function, x):
     if not abs(x) > 1e-200:
         return
     step = Fraction(x) / 2**40
-    low, high = (Fraction(exact(function, Fraction(x) + side * step, 60)) for side in (-1, 1))
+    low, high = (Fraction(exact(function, Fraction(x) + side * step, digits=60)) for side in (-1, 1))
     slow = float(abs((high - low) * 2**40 / (high + low)))
     assert quick == pytest.approx(slow, rel=1e-6, abs=1e-9)
 

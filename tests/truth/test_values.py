@@ -3,10 +3,12 @@
 import dataclasses
 import math
 import threading
+import types
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
+import pandas as pd
 import pytest
 from marking import NATIVE, NATIVE_FIRST, nightly
 from points import delicate_inputs
@@ -130,6 +132,29 @@ def test_arrays_scalars_and_shapes():
     assert gelu_verify.reference is reference
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.dtype("float32"), "float32", types.SimpleNamespace(name="float32")])
+def test_a_dtype_may_be_a_name_or_a_librarys_own(dtype):
+    assert reference("gelu", 1.0, dtype) == reference("gelu", np.float32(1))
+    assert reference_bits("gelu", dtype, 0xC0D00000) == 0xAF8F821F
+    assert exact("gelu", "0.1", dtype, digits=12) == "0.0539827845913"
+    assert abs(ulp_error("gelu", 1.0, 0.84134477, dtype)) < 1
+
+
+def test_containers_and_numbers_are_taken_in_one_way():
+    y = [float(reference("gelu", each)) for each in (-1.0, 2.0)]
+    for x in ([-1.0, 2.0], (-1.0, 2.0), pd.Series([-1.0, 2.0], index=[7, 3]), np.array([-1.0, 2.0])):
+        assert reference("gelu", x).tolist() == gelu_verify.gelu(x).tolist() == y
+        assert (np.abs(ulp_error("gelu", x, y)) <= 0.5).all()
+    for call in (lambda x: reference("gelu", x), gelu_verify.gelu, lambda x: ulp_error("gelu", x, y)):
+        with pytest.raises(UsageError, match=r"masked array: pass x.compressed"):
+            call(np.ma.array([-1.0, 2.0], mask=[False, True]))
+        with pytest.raises(UsageError, match="int64"):
+            call([1, 2])
+    for largest in (10**400, 1e308 * 10):
+        assert float(reference("gelu", largest)) == float(gelu_verify.gelu(largest)) == math.inf
+        assert math.copysign(1, reference("gelu", -largest)) == -1
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(UsageError, match=r"bits 0x100000000 are too wide for float32"):
         reference_bits("gelu", "float32", 1 << 32)
@@ -155,14 +180,14 @@ def test_bad_arguments_are_named():
 
 def test_exact_decimals():
     assert exact("gelu", -6.5) == "-2.610400379508426575424994524560446867653e-10"
-    assert exact("gelu", "-6.5", 5) == exact("gelu", Fraction(-13, 2), 5) == "-2.6104e-10"
-    assert exact("gelu", "0xc0d00000", 5, dtype="float32") == "-2.6104e-10"
-    assert exact("gelu", "0.1", 12, dtype="float32") == "0.0539827845913"
-    assert exact("gelu", 1e30, 5) == "1.0000e+30"
+    assert exact("gelu", "-6.5", digits=5) == exact("gelu", Fraction(-13, 2), digits=5) == "-2.6104e-10"
+    assert exact("gelu", "0xc0d00000", digits=5, dtype="float32") == "-2.6104e-10"
+    assert exact("gelu", "0.1", digits=12, dtype="float32") == "0.0539827845913"
+    assert exact("gelu", 1e30, digits=5) == "1.0000e+30"
     assert exact("relu", -1.5) == "0"
     assert exact("gelu_grad", 0) == "0.5"
     assert exact("gelu", float("-inf")) == "-0"
-    assert exact("gelu", 700.0, 8) == "700.00000"
+    assert exact("gelu", 700.0, digits=8) == "700.00000"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def function_page(function: Function) -> str:
         f"![{name} over x]({name}.svg)",
         table,
         f"    gelu-verify lookup {name} float32 -1.5",
-        f"gives {exact(name, -1.5, 20) if _is_defined(function, -1.5) else 'NaN, outside of the domain'} to 20 digits "
+        f"gives {exact(name, -1.5, digits=20) if _is_defined(function, -1.5) else 'NaN, outside of the domain'} to 20 digits "
         "beside the correctly rounded value ([look-up](../values.md)).",
         *_facts(function),
         *_hard_cases(function),
