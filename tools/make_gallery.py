@@ -48,7 +48,7 @@ SOURCES = GALLERY["sources"]
 PINNED = dict(re.findall(r"^([\w.-]+)==(\S+)", (DATA / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE))
 ALSO = ("--plan", "default", "--budget", "64buckets", "--throughput", "none", "--json")
 KEPT = ("target", "function", "dtype", "grade", "grade_bound", "max_ulp", "witness", "accurate_range", "n", "sentence",
-        "version", "executed")  # fmt: skip
+        "executed")  # fmt: skip
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MIRROR = "http://deb.debian.org/debian"
 
