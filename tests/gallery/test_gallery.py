@@ -20,6 +20,7 @@ from repository import tool
 
 from gelu_verify.cli import main
 from gelu_verify.formats import get_format
+from gelu_verify.targets import families
 
 GALLERY = tool("make_gallery")
 TARGETS, SOURCES = GALLERY.TARGETS, GALLERY.SOURCES
@@ -72,6 +73,13 @@ def test_every_archive_has_a_hash_and_is_used():
 
 def test_the_page_is_written_from_the_file_and_the_recorded_run():
     assert GALLERY.PAGE.read_text(encoding="utf-8") == GALLERY.page(RECORD), "run: python tools/make_gallery.py"
+
+
+def test_the_readme_names_what_is_found_without_configuration():
+    text = (GALLERY.ROOT / "README.md").read_text(encoding="utf-8").lower().replace(" ", "")
+    ours = {"kernels", "published", "cuda", "ptx"}
+    named = {family.partition("_")[0] for family in families() if family not in ours}
+    assert [family for family in sorted(named) if family not in text.partition("##fourcalls")[0]] == []
 
 
 # ---- the recorded run ----------------------------------------------------------------------------
