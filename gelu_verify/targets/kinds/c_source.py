@@ -134,7 +134,7 @@ KIND = Kind(
     syntax={
         "kernel.c:symbol": "either kind of function of a shared library, compiled by $CC with --cflags",
         "kernel.cpp:ns::symbol": "the same in C++, compiled by $CXX",
-        "activations.h:symbol": "the same of a header; C++ where it is .hpp, or ns::symbol, or --cflags has -std=c++17",
+        "activations.h:symbol": "the same of a header; C++ if .hpp, or ns::symbol, or -std=c++17; CUDA with --device",
     },
     pattern=of_a_file("c|cc|cpp|cxx|h|hh|hpp|hxx", "symbol", "abi"),
     load=load,

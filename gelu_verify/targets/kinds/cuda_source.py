@@ -290,7 +290,6 @@ KIND = Kind(
         "kernel.cu:symbol": "a kernel, or a __device__ function of one value; its declaration says how it is called",
         "kernel.cu:symbol --device ptx": "the same on a machine without a GPU: nvcc's PTX executed on the CPU",
         "kernel.cu:symbol:host": "a host function of device pointers that launches it",
-        "kernel.h:symbol --device ptx": "the same of a header, on a device: cuda, ptx",
     },
     pattern=of_a_file("cu|cuh|h|hh|hpp|hxx", "symbol", "call"),
     load=load,
