@@ -13,7 +13,7 @@ from ..calling import OPTIONS, Calling, Option
 from ..errors import ResultsError, TargetFailure, UsageError
 from ..measure.jobs import Job, find_jobs, selecting
 from ..measure.request import Request
-from ..targets.kinds import kind_of
+from ..targets.kinds import Kind, kind_of
 from ..targets.probing import ordinary_numbers
 from .project import BUDGETS, NAMES, TABLE, Project, project_in, read_project
 
@@ -92,7 +92,7 @@ def start(
 
 def _request_of(name: str, request: Request) -> Request:
     """Of one target, with the options that are for it."""
-    kind, unsaid = kind_of(name), Calling()
+    kind, unsaid = kind_of(name, request.device), Calling()
     foreign = [key for key, each in OPTIONS.items() if each.taken != "any" and not (kind and kind.takes(each))]
     return replace(request, targets=(name,), **{key: getattr(unsaid, key) for key in foreign})
 
@@ -136,7 +136,7 @@ def _added(prefix: str, request: Request, own_dtypes: Mapping[str, Sequence[str]
     return "".join(
         f"\n[[{prefix}target]]\nname = {_toml(name)}\n{functions}"
         + (f"dtypes = [{_list(own or request.dtypes)}]\n" if own or request.dtypes else "")
-        + _of_code(name, said, shared=True)
+        + _of_code(kind_of(name, request.device), said, shared=True)
         for name, own in own_dtypes.items()
     )
 
@@ -150,7 +150,8 @@ def _said(request: Request) -> dict[Option, str]:
 def _text(prefix: str, table: str, request: Request, own_dtypes: Mapping[str, Sequence[str]]) -> str:
     said = _said(request)
     of_code = {
-        name: (f"dtypes = [{_list(own)}]\n" if own else "") + _of_code(name, said) for name, own in own_dtypes.items()
+        name: (f"dtypes = [{_list(own)}]\n" if own else "") + _of_code(kind_of(name, request.device), said)
+        for name, own in own_dtypes.items()
     }
     return _START.format(
         table=table.rstrip("\n"),
@@ -166,9 +167,8 @@ def _text(prefix: str, table: str, request: Request, own_dtypes: Mapping[str, Se
     )
 
 
-def _of_code(target: str, said: Mapping[Option, str], shared: bool = False) -> str:
-    """The lines that are for this target; `shared`: with those that can stand above, for all."""
-    kind = kind_of(target)
+def _of_code(kind: Kind | None, said: Mapping[Option, str], shared: bool = False) -> str:
+    """The lines that are for a target of this kind; `shared`: with those that can stand above, for all."""
     return "".join(
         text
         for option, text in said.items()

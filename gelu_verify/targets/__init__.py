@@ -200,7 +200,7 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
     """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
     where = {family: device_of(family) for family in families()}
     for name in names:
-        kind = kind_of(name)
+        kind = kind_of(name, device)
         at = where[_family(name)] if kind is None else device if device in kind.devices else kind.devices[0]
         if at != device:
             same = f"{_family(name)}_{device}" if kind is None else ""
@@ -284,7 +284,7 @@ def select(
         raise one_of("dtype", dtype, list(DTYPES))
     asked = Asked(function=function, dtype=dtype, **calling)
     device = asked.device
-    kind = {name: kind_of(usable(name)) for name in names}
+    kind = {name: kind_of(usable(name), device) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
     on_it = None if device is None else _families_on(device, names, everything)

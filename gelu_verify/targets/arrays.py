@@ -11,7 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +22,8 @@ from ..formats import DTYPES, get_format, numpy_dtype
 from . import incoming
 from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
+
+MAKERS = ("asarray", "from_dlpack")  # functions by which any module makes its arrays of NumPy's
 
 
 class ArrayKind(ABC):
@@ -229,7 +231,7 @@ class ModuleKind(ArrayKind):
     def __init__(self, name: str) -> None:
         self.name, self.roots = name, (name,)
         module = import_module(name)
-        self._make = getattr(module, "asarray", None) or module.from_dlpack
+        self._make: Callable[[Any], Any] = getattr(module, next(filter(partial(hasattr, module), MAKERS), MAKERS[0]))
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))

@@ -19,7 +19,7 @@ from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from . import under_way
-from .arrays import KINDS, ArrayKind, kind_of_module
+from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .contract import as_demanded
 from .importing import quiet
 from .probing import ordinary_numbers
@@ -41,6 +41,15 @@ def own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     classes = compute.__mro__ if inspect.isclass(compute) else type(compute).__mro__
     modules = [getattr(compute, "__module__", None), *(each.__module__ for each in classes)]
     return next((kind for module in modules if (kind := kind_of_module(module))), None)
+
+
+def _package_arrays(compute: Callable[..., Any]) -> ArrayKind | None:
+    """Arrays of the package that a callable is from, where it can make them of NumPy's: paddle, mlx.core."""
+    root = (getattr(compute, "__module__", None) or "").partition(".")[0]
+    for name in (root, f"{root}.core"):
+        if any(hasattr(sys.modules.get(name), maker) for maker in MAKERS):
+            return ModuleKind(name)
+    return None
 
 
 def _on(kind: ArrayKind, device: str) -> ArrayKind | None:
@@ -88,13 +97,15 @@ class Detection:
         return None
 
     def _candidates(self) -> Iterator[ArrayKind]:
-        """The kinds whose library is imported by now: a trial may import one."""
+        """The kinds whose library is imported by now: a trial may import one; last the arrays of its own package."""
         for kind in KINDS.values():
             if kind.roots[0] not in sys.modules:
                 continue
             there = _on(kind, self._device) if self._device else kind
             if there is not None:
                 yield there
+        if not self._device and (own := _package_arrays(self._target.compute)):
+            yield own
 
     def _numbers_kind(self) -> ArrayKind | None:
         """One number at a time, or lists, for what takes no array."""

@@ -31,6 +31,8 @@ def test_a_kernel_of_a_source_file_is_executed():
         ("math:tanh", {"device": "ptx"}, "math:tanh runs on cpu, not on ptx"),
         ("kernels.gelu_erf", {"device": "ptx"}, "kernels.gelu_erf runs on cpu, not on ptx"),
         ("ptx.gelu_cr", {"device": "cuda"}, "ptx.gelu_cr runs on ptx, not on cuda"),
+        ("kernel.c:gelu_f32", {"device": "cuda"}, "kernel.c:gelu_f32 runs on cpu, not on cuda"),
+        ("./libm.so.6:erff:scalar", {"device": "cuda"}, "libm.so.6:erff:scalar runs on cpu, not on cuda"),
         (f"{SOURCE}:relu_f32:host", {"device": "ptx"}, "executes kernels, not functions of the host"),
         (f"{SOURCE}:relu_f32", {"approximations": "nearest"}, "--approximations is for --device ptx"),
         (
@@ -43,6 +45,19 @@ def test_a_kernel_of_a_source_file_is_executed():
 def test_what_does_not_run_there_is_refused(name, options, message):
     with pytest.raises(UsageError, match=message):
         targets.select([name], **options)
+
+
+def test_a_header_is_one_of_cuda_where_it_is_to_run_on_a_device(tmp_path):
+    requiring.nvcc()
+    header = tmp_path / "activation.h"
+    header.write_text(
+        "struct relu_f32 { __host__ __device__ float operator()(float x) const { return fmaxf(x, 0); } };"
+    )
+    (target,), _ = targets.select([f"{header}:relu_f32"], device="ptx")
+    x = np.array([-1.0, 2.0], np.float32)
+    np.testing.assert_array_equal(target.evaluate("float32", x.view(np.uint32)).view(np.float32), [0, 2])
+    with pytest.raises(UsageError, match="does not compile"):
+        targets.select([f"{header}:relu_f32"])
 
 
 def test_a_result_is_repeated_on_the_same_device():

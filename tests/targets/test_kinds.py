@@ -50,11 +50,12 @@ def test_every_family_and_target_name_is_of_no_kind():
         assert kind_of(target.name) is None
 
 
-def test_no_two_special_kinds_accept_a_name():
+def test_no_two_special_kinds_accept_a_name_on_the_same_device():
     """So that their order does not matter; the general ones come last."""
     special = [kind for kind in kinds().values() if not kind.general]
     for syntax in (syntax for kind in special for syntax in kind.syntax):
-        assert len([kind for kind in special if kind.pattern.fullmatch(syntax)]) == 1, syntax
+        devices = [each for kind in special if kind.pattern.fullmatch(syntax) for each in kind.devices]
+        assert 1 <= len(devices) == len(set(devices)), syntax
     assert [kind.general for kind in kinds().values()] == sorted(kind.general for kind in kinds().values())
 
 

@@ -206,7 +206,7 @@ def test_a_header_of_cplusplus(tmp_path):
     text = (
         "namespace ns { template <class T> inline T gelu(T x) { return 42; } inline int gelu(int x) { return x; } }\n"
     )
-    for name, flags in (("a.hpp", None), ("a.h", "-std=c++17")):
+    for name, flags in (("a.hpp", None), ("a.h", "-std=c++17"), ("a.h", None)):
         (tmp_path / name).write_text(text)
         target = chosen(f"{name}:ns::gelu<float>", cflags=flags)
         assert values(target) == [42, 42]

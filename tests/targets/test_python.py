@@ -267,6 +267,21 @@ def test_arrays_of_an_installed_module(tmp_path, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("place", ["planted_arrays", "planted_arrays.core"])  # as paddle has it, and as mlx
+def test_what_takes_no_other_array_is_called_with_those_of_its_own_package(place, tmp_path, monkeypatch):
+    (tmp_path / "planted_arrays").mkdir()
+    (tmp_path / "planted_arrays" / "core.py").write_text(MODULE)
+    (tmp_path / "planted_arrays" / "nn.py").write_text("from .core import *")
+    exported = "from .core import asarray" if place == "planted_arrays" else "from . import core"
+    (tmp_path / "planted_arrays" / "__init__.py").write_text(exported)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("planted_arrays", "planted_arrays.core", "planted_arrays.nn"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    target = chosen("planted_arrays.nn:gelu", dtype="float32")
+    assert target.note.startswith(f"called with {place} arrays, from ")
+    assert target.evaluate("float32", bits("float32", "-1", "3")).tolist() == bits("float32", "0", "3").tolist()
+
+
 @pytest.mark.parametrize("name", ["json", "no_such_module", "", "nunpy"])
 def test_what_is_no_array_library_is_refused(name):
     with pytest.raises(UsageError, match=f"unknown array kind '{name}'.*numpy, torch, jax, tensorflow"):

@@ -49,14 +49,15 @@ def of_plugins() -> tuple[plugins.Plugin, ...]:
     return tuple(found)
 
 
-def kind_of(name: str) -> Kind | None:
-    """The kind that accepts `name`; None for a family or a target of one."""
-    return next((kind for kind in kinds().values() if kind.pattern.fullmatch(name)), None)
+def kind_of(name: str, device: str | None = None) -> Kind | None:
+    """The kind that accepts `name`, of several the one that runs on `device`; None for a family or a target of one."""
+    accepting = (kind for kind in kinds().values() if kind.pattern.fullmatch(name))
+    return min(accepting, key=lambda kind: (kind.general, device not in kind.devices), default=None)
 
 
 def load(name: str, asked: Asked) -> Sequence[Target]:
     """What a name that some kind accepts stands for: the user's code, read, compiled or run."""
-    kind = kind_of(name)
+    kind = kind_of(name, asked.device)
     assert kind is not None
     match = kind.pattern.fullmatch(name)
     assert match is not None

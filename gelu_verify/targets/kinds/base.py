@@ -43,7 +43,7 @@ class Kind:
     general: bool = False
     switches: Switches | None = None
     calls_libraries: bool = False
-    devices: tuple[str, ...] = ("cpu", "cuda")
+    devices: tuple[str, ...] = ("cpu",)
 
     def takes(self, option: Option) -> bool:
         """Whether its targets can be called with that option."""

@@ -30,7 +30,7 @@ _SILENT = "-w"  # of the file around the user's: what it must not stumble over a
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
 _CPP = (".cc", ".cpp", ".cxx", *_HEADERS[1:])
 _C, _CPLUSPLUS = ("C", "CC", "cc", "gcc", "clang"), ("C++", "CXX", "c++", "g++", "clang++")
-_CPP_FLAG = re.compile(r"-std=(c|gnu)\+\+.*")  # a .h is C, unless this is given
+_CPP_FLAG = re.compile(r"-std=(c|gnu)\+\+.*")  # a .h is C, unless this is given, or the name is one of C++ alone
 # A file around the user's, whose functions need not be exported then: the compiler compares declaration and prototype.
 _CALLED_C = """#include "{source}"
 {before}__attribute__((visibility("default"))) void *const gelu_verify_function =
@@ -50,7 +50,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     source = includable(existing(file))
     if not symbol:
         raise UsageError(f"{name!r} names no function (accepted: {file}:function)")
-    language = _Language.of(source, asked.cflags)
+    language = _Language.of(source, symbol, asked.cflags)
     declared = language.declared(source, file, symbol, asked)
     if asked.call is not None:
         prototype = Prototype.parsed(asked.call, symbol, declared)
@@ -89,9 +89,9 @@ class _Language:
     compiler: Compiler
 
     @classmethod
-    def of(cls, source: Path, flags: str | None) -> _Language:
-        words = words_of(flags or "")
-        cpp = source.suffix in _CPP or (source.suffix in _HEADERS and any(map(_CPP_FLAG.fullmatch, words)))
+    def of(cls, source: Path, symbol: str, flags: str | None) -> _Language:
+        said = "::" in symbol or "<" in symbol or any(map(_CPP_FLAG.fullmatch, words_of(flags or "")))
+        cpp = source.suffix in _CPP or (source.suffix in _HEADERS and said)
         return cls(cpp, Compiler.found(*(_CPLUSPLUS if cpp else _C)))
 
     def _file(self, source: Path) -> str:
@@ -134,7 +134,7 @@ KIND = Kind(
     syntax={
         "kernel.c:symbol": "either kind of function of a shared library, compiled by $CC with --cflags",
         "kernel.cpp:ns::symbol": "the same in C++, compiled by $CXX",
-        "activations.h:symbol": "the same of a header; C++ where it is .hpp, or --cflags has -std=c++17",
+        "activations.h:symbol": "the same of a header; C++ if .hpp, or ns::symbol, or -std=c++17; CUDA with --device",
     },
     pattern=of_a_file("c|cc|cpp|cxx|h|hh|hpp|hxx", "symbol", "abi"),
     load=load,

@@ -294,7 +294,7 @@ KIND = Kind(
         "kernel.cu:symbol --device ptx": "the same on a machine without a GPU: nvcc's PTX executed on the CPU",
         "kernel.cu:symbol:host": "a host function of device pointers that launches it",
     },
-    pattern=of_a_file("cu|cuh", "symbol", "call"),
+    pattern=of_a_file("cu|cuh|h|hh|hpp|hxx", "symbol", "call"),
     load=load,
     options=frozenset({"cflags", "call", "approximations"}),
     devices=("cuda", "ptx"),

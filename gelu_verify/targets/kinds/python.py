@@ -35,4 +35,5 @@ KIND = Kind(
     options=frozenset({"kwargs", "array", "compile", "call", "shape", "thread_safe"}),
     general=True,
     calls_libraries=True,
+    devices=("cpu", "cuda"),
 )
