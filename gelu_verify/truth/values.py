@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
@@ -425,8 +426,8 @@ def _exact_number(x: Any, dtype: Any) -> Fraction | str:
         fmt = get_format(dtype)
         return _bits_number(fmt, fmt.parse(x) if isinstance(x, str) else fmt.round(Fraction(x)))
     try:
-        if isinstance(x, str) and ("_" in x or not x.isascii()):  # which Fraction takes
-            raise ValueError
+        if isinstance(x, str) and ("_" in x or not x.isascii() or re.search(r"^[^xX]*[eE][+-]?\d{5}", x)):
+            raise ValueError  # Fraction takes them: 1e999999999 for hours
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(

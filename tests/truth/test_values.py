@@ -172,6 +172,9 @@ def test_bad_arguments_are_named():
         ulp_error("gelu", np.float32(1), np.float64(1))
     with pytest.raises(UsageError, match="not a binary fraction"):
         exact("gelu", "0.1")
+    for text in ("1_000", "0x1_0p0", "\u0663", "1e999999999", "1e-999999999", "0x1p99999"):
+        with pytest.raises(UsageError, match="is not a finite number"):
+            exact("gelu", text)
     with pytest.raises(UsageError, match="digits"):
         exact("gelu", 1.0, digits=0)
     with pytest.raises(UsageError, match="not a float"):

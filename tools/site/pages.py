@@ -130,14 +130,14 @@ def function_page(function: Function) -> str:
     name = function.name
     rows = (f"| {label} | {_cell(value)} |" for label, value in _rows(function))
     table = "\n".join(["| property | value |", "|---|---|", *rows])
+    value = exact(name, -1.5, digits=20) if _is_defined(function, -1.5) else "NaN, outside of the domain"
     parts = [
         f"# `{name}`",
         f"    {name}(x) = {function.formula}",
         f"![{name} over x]({name}.svg)",
         table,
         f"    gelu-verify lookup {name} float32 -1.5",
-        f"gives {exact(name, -1.5, digits=20) if _is_defined(function, -1.5) else 'NaN, outside of the domain'} to 20 digits "
-        "beside the correctly rounded value ([look-up](../values.md)).",
+        f"gives {value} to 20 digits beside the correctly rounded value ([look-up](../values.md)).",
         *_facts(function),
         *_hard_cases(function),
     ]
