@@ -399,11 +399,11 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     if (gv_is_zero(a)) return one;
     if (!gv_has_sign(a)) return gv_no_number();
     if (a.hi < 0.0 || a.k < -4) return gv_add_values(one, gv_negative(gv_erf_of(a)));
-    if (gv_kind_of(a) == GV_HUGE || a.k >= 5) {
+    if (gv_kind_of(a) == GV_HUGE || a.k >= 5 || (a.k == 4 && a.hi >= 1.75)) { /* below e^(-s^2) */
         gv_value e = gv_exp_of(gv_negative(gv_multiply_values(a, a)));
-        return gv_kind_of(e) == GV_ONE_SIDED ? e : gv_no_number();
+        if (gv_kind_of(e) == GV_ONE_SIDED) return e;
     }
-    if (gv_kind_of(a) != GV_KNOWN) return gv_no_number();
+    if (gv_kind_of(a) != GV_KNOWN || a.k >= 5) return gv_no_number();
     gv_argument t = gv_argument_of(a);
     double off = fabs(t.s.lo) + t.err;
     gv_value head = gv_of_double(t.s.hi), slope = gv_carried(gv_2_rsqrt_pi, gv_2_rsqrt_pi.hi * 0x1p-106, 0);
