@@ -93,6 +93,7 @@ def test_a_look_up_shows_every_dtype(page):
     assert any("float32" in card and "0xaf8f821f" in card for card in cards)
     assert page.locator("#exact").inner_text() == "-2.6104003795084265754e-10"
     assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
+    page.wait_for_selector("#plot svg")
     assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
     page.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
     for name in ("kernels", "published", "scipy"):
@@ -214,7 +215,7 @@ def test_parameters_are_fields_and_parts_of_links(page):
     formulas = page.inner_text("#formula").splitlines()
     assert formulas[0] == "gelu(x) = x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3"
     assert formulas[1].endswith("phi((x - mu)/sigma), mu = 0.5, sigma = 1/3")
-    assert page.inner_text("#plot-caption").startswith("gelu[mu=0.5,sigma=1/3] from -6 to 6")
+    page.wait_for_selector("#plot-caption:has-text('gelu[mu=0.5,sigma=1/3] from -6 to 6')")
     page.fill("#parameters [name=sigma]", "1/2")
     page.press("#parameters [name=sigma]", "Enter")
     page.wait_for_selector("#exact:has-text('0.841344')")
@@ -273,13 +274,13 @@ def test_errors_around_x_zoom_and_move(page):
         change()
         page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
         first = page.locator("#around-caption").inner_text()
-    box = page.locator("#around svg").bounding_box()
+    box = page.locator("#around svg[role=img]").bounding_box()
     page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 20)
     page.mouse.up()
     page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
-    page.locator("#around svg").click(position={"x": 0.7 * box["width"], "y": 30})
+    page.locator("#around svg[role=img]").click(position={"x": 0.7 * box["width"], "y": 30})
     page.wait_for_selector(".card.chosen:not(:has-text('0xc0d00000'))")
 
 
