@@ -24,6 +24,9 @@ def _tiny(c: Enclosure) -> Interval:
     return c.between(0, 1, _BELOW_ALL)
 
 
+_NEAR = Fraction(61, 64)  # below 1, and not what -mu/sigma often is: arrays cannot tell t from it at tiny x
+
+
 class _Point:
     """t, and functions of it as intervals."""
 
@@ -78,7 +81,7 @@ def gelu(mu: Fraction, sigma: Fraction) -> Definition:
         if t == 0:
             return Terms(halve(x), None)
         point, at = c.exact(x), _Point(c, t)
-        if abs(t) < 1:
+        if abs(t) < _NEAR:
             return Terms(halve(x), point * ratio(c, t) * at.head())
         return Terms(x, -point * at.tail()) if t > 0 else Terms(ZERO, point * at.tail())
 

@@ -28,7 +28,8 @@ def _terms(alpha: Fraction) -> Definition:
         leading = times(x, alpha) if _logistic.is_small(point) else None
         if leading:
             return Terms(leading, whole * c.expm1_rest(point))
-        return Terms(ZERO, whole * c.expm1(point))
+        top, bottom = c.exact((alpha.numerator, 0)), c.exact((alpha.denominator, 0))
+        return Terms(ZERO, c.expm1(point) * top / bottom)  # 13/10 x may be a double
 
     return terms
 

@@ -230,11 +230,11 @@ GV_INLINE gv_argument gv_argument_of(gv_value a) {
     return t;
 }
 
-/* a (1 + half), with what a series leaves out beside 1 + half: a.k < -54, so that |a| < 2^-52 if err <= 4 */
+/* a (1 + half), with what a series leaves out beside 1 + half, up to a^2/2: a.k < -54, and |a| < 6 2^a.k if err <= 4 */
 GV_INLINE gv_value gv_small(gv_value a, gv_value half) {
     gv_value sum = gv_add_values(gv_of_double(1.0), half);
     if (a.err > 4.0 || gv_kind_of(sum) != GV_KNOWN) return gv_no_number();
-    sum.err += 0x1p-104;
+    sum.err += a.k < -250 ? GV_LEAST : gv_power_of_two(2 * a.k + 5);
     return gv_multiply_values(a, sum);
 }
 
