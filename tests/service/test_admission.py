@@ -38,8 +38,8 @@ def test_every_function_has_rates():
 
 
 def test_costs_depend_on_function_dtype_number_digits_and_parameters():
-    assert admission.slowest_s("gelu", "float32", 1000) * 100 < admission.slowest_s("cauchy_unit", "float32", 1000)
-    assert admission.slowest_s("gelu", "float32", 1000) * 100 < admission.slowest_s("gelu[mu=0.5]", "float32", 1000)
+    assert admission.slowest_s("gelu", "float32", 1000) * 10 < admission.slowest_s("cauchy_unit", "float32", 1000)
+    assert admission.slowest_s("gelu", "float32", 1000) * 10 < admission.slowest_s("gelu[mu=0.5]", "float32", 1000)
     assert admission.typical_s("gelu", "float16", 200) == 2 * admission.typical_s("gelu", "float16", 100)
     assert admission.look_up_s("gelu", 1000) > admission.look_up_s("gelu", 100) > admission.look_up_s("gelu", 40)
     slowest = max(admission.slowest_s(name, "float64", 1) for name in FUNCTIONS)
@@ -53,12 +53,13 @@ def queues(response):
 def test_the_cost_chooses_the_queue_and_the_response_names_it(client):
     few = client.post(PATH, content=X.tobytes()[:16], headers=RAW)
     assert (few.status_code, queues(few), few.headers["ratelimit"]) == (200, "small", '"small";r=31')
-    slow = client.post("/v1/reference/cauchy_unit/float32", content=X.tobytes(), headers=RAW)
+    many = np.tile(X, 8)
+    slow = client.post("/v1/reference/cauchy_unit/float32", content=many.tobytes(), headers=RAW)
     assert (slow.status_code, queues(slow)) == (200, "batches")
-    assert slow.content == reference_bits("cauchy_unit", "float32", X).tobytes()
+    assert slow.content == reference_bits("cauchy_unit", "float32", many).tobytes()
     assert queues(client.get(f"{PATH}/1?digits=30")) == "small"
     assert "ratelimit" not in client.get(f"{PATH}/1").headers
-    assert queues(client.get("/v1/tables/softcap/float64.npy")) == "batches"
+    assert queues(client.get("/v1/tables/softcap/float16.csv")) == "batches"
 
 
 def test_a_small_request_that_takes_long_goes_on_as_a_batch(monkeypatch):

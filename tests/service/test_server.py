@@ -253,7 +253,7 @@ def test_a_reader_that_never_reads_is_dropped(impatient):
     with impatient.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(post(PATH, bytes(32 << 20), RAW))
-        for _ in range(100):
+        for _ in range(600):
             time.sleep(0.05)
             if files_of(impatient) <= before:
                 break
