@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
@@ -26,6 +25,7 @@ from ..formats import FORMATS, Dyadic, Format, Mode, converted, dtype_name, get_
 from ..functions import Function, get_function, named
 from ..functions.enclosures import fraction
 from ..functions.limits import Limit, clamped, ends_of_limit
+from ..functions.parameters import exact_number
 from ..parsing import whole
 from ..paths import resource
 from . import _core, correctly_rounded
@@ -425,14 +425,7 @@ def _exact_number(x: Any, dtype: Any) -> Fraction | str:
     if dtype is not None:
         fmt = get_format(dtype)
         return _bits_number(fmt, fmt.parse(x) if isinstance(x, str) else fmt.round(Fraction(x)))
-    try:
-        if isinstance(x, str) and ("_" in x or not x.isascii() or re.search(r"^[^xX]*[eE][+-]?\d{5}", x)):
-            raise ValueError  # Fraction takes them: 1e999999999 for hours
-        value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
-    except (ValueError, TypeError, OverflowError):
-        raise UsageError(
-            f"{x!r} is not a finite number (accepted: float, int, Fraction, decimal or hex-float text)"
-        ) from None
+    value = x if isinstance(x, Fraction) else exact_number("x", x)
     if value.denominator & (value.denominator - 1):
         raise UsageError(f"{x!r} is not a binary fraction: name the dtype that it is to be rounded to")
     return value
