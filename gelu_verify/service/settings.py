@@ -41,7 +41,7 @@ class ServiceLimits:
     jobs_bytes: int = 1 << 28  # of all results that are kept
     look_up_cache_bytes: int = 1 << 23
     file_cache_bytes: int = 1 << 27  # tables and inputs that were asked for, on disk
-    small_cost_s: float = 0.05  # estimated seconds up to which a request is small
+    small_cost_s: float = 0.02  # estimated seconds up to which a request is small
     small_processes: int = 2
     small_queue: int = 62
     small_s: float = 1.0  # beyond it a request goes on as a batch
