@@ -49,7 +49,7 @@ class Admission:
             most_bytes=most_bytes,
         )  # fmt: skip
         self.batch = ForkPool(
-            "batches", limits.batch_processes, limits.batch_queue, niceness=10, seconds=limits.call_s,
+            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.call_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.verification = ForkPool(
