@@ -284,7 +284,7 @@ def throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row
             "copy_ratio": timing.copy_ratio,
             "n": timing.n,
             "bytes_per_s": timing.elements_per_s * 2 * get_format(record.dtype).width / 8,
-            "copy_bytes_per_s": manifest.get("copy_bytes_per_s"),
+            "copy_bytes_per_s": timing.copy_bytes_per_s or manifest.get("copy_bytes_per_s"),
             "bound": record.bound,
             "max_ulp": record.max_ulp,
         }

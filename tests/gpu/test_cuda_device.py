@@ -1,6 +1,5 @@
 """The CUDA kernels on a device (`tox -e gpu`, which ends with 3 where there is none), and their PTX on the CPU."""
 
-import hashlib
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -56,15 +55,11 @@ def test_every_kernel_of_every_build_is_a_target():
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_every_answer_has_the_bits_of_the_cpu(place, dtype, function):
-    """Hashes of the outputs, over all inputs in order."""
-    on_device, here = hashlib.sha256(), hashlib.sha256()
     fmt, target = FORMATS[dtype], place.found[f"{function}_cr"]
     step = place.every if dtype == "float32" else 1
     for start in range(0, 1 << fmt.width, CHUNK * step):
         x = np.arange(start, min(start + CHUNK * step, 1 << fmt.width), step, dtype=np.uint64).astype(fmt.uint)
-        on_device.update(target.evaluate(dtype, x).data)
-        here.update(want(function, dtype, x).data)
-    assert on_device.hexdigest() == here.hexdigest()
+        assert np.array_equal(target.evaluate(dtype, x), want(function, dtype, x)), f"among {x[0]:#x} to {x[-1]:#x}"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -16,6 +16,11 @@ def some_bits(dtype, n, seed=0):
     return np.concatenate([rng.integers(0, 1 << fmt.width, n - n // 2, dtype=fmt.uint), normal])
 
 
+def few_bits(dtype):
+    """256 of these, of which outputs of a GPU are kept."""
+    return some_bits(dtype, 1 << 14)[::64]
+
+
 def hard_bits(function, dtype):
     return np.array([case.x_bits for case in hard_cases(function, dtype)], FORMATS[dtype].uint)
 

@@ -101,6 +101,6 @@ def test_it_goes_on_after_failures(tmp_path):
     rows = [line.split("\t") for line in (out / "summary.tsv").read_text().splitlines()]
     assert [row[0] for row in rows] == [name for name, _, _ in STAGES]
     failed = {row[0] for row in rows if row[1] != "0"}
-    assert failed == {name for name, _, command in STAGES if "gelu-verify " in command}
+    assert failed == {name for name, _, command in STAGES if "gelu-verify " in command or "tools/approx" in command}
     assert f"{len(failed)} stages failed" in done.stdout
     assert "compute-sanitizer --tool racecheck" in (out / "racecheck.log").read_text()

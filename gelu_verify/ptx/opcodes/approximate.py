@@ -7,16 +7,17 @@ from ..ir import Instruction
 from .floating import operands
 
 BOUNDS = {  # what approximate.h and HALVES keep to, by opcode and type
-    ("ex2", "f32"): "2 ulp, exact at whole numbers as assumed",
+    ("ex2", "f32"): "2 ulp, exact at whole numbers but -127 as measured on an H100",
     **{("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
     **{("sqrt", "f32"): "2^-23 relative", ("rsqrt", "f32"): "2^-22.9 relative"},
     ("lg2", "f32"): "2^-22 relative or absolute",
     **dict.fromkeys(
-        (("sin", "f32"), ("cos", "f32")), "2^-20.5 absolute to 2 pi, 2^-14.7 to 100 pi, beyond in [-1, 1] as assumed"
+        (("sin", "f32"), ("cos", "f32")),
+        "2^-20.4 absolute to 2 pi as assumed, 2^-14.7 to 100 pi, beyond in [-1, 1] as assumed",
     ),
     **dict.fromkeys((("rcp", "f64"), ("rsqrt", "f64")), "2^-19 relative as assumed"),
-    **{("ex2", "f16"): "2^-9.9 relative", ("ex2", "bf16"): "2^-7 relative"},
-    **{("tanh", "f16"): "2^-10.987 absolute", ("tanh", "bf16"): "2^-8 absolute"},
+    **{("ex2", "f16"): "2^-9.9 relative, subnormal 2^-24 absolute as assumed", ("ex2", "bf16"): "2^-7 relative"},
+    **{("tanh", "f16"): "2^-10.987 absolute", ("tanh", "bf16"): "2^-7.9999 absolute as measured on an H100"},
 }
 BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div")
 # relative and absolute error of results in 16 bits: PTX ISA 9.1, 9.7.4.9 and 9.7.4.10
@@ -24,7 +25,7 @@ HALVES = {
     ("ex2", "f16"): (2.0**-9.9, 0.0),
     ("ex2", "bf16"): (2.0**-7, 0.0),
     ("tanh", "f16"): (0.0, 2.0**-10.987),
-    ("tanh", "bf16"): (0.0, 2.0**-8),
+    ("tanh", "bf16"): (0.0, 2.0**-8 * 1.0001),  # of an H100 it is 1.00007 times the 2^-8 of the ISA, at 0.746
 }
 
 
