@@ -14,7 +14,7 @@ ABSOLUTE = ("lg2", "sin", "cos")  # bounded so: an error in ulp near a zero says
 
 def table() -> str:
     lines = [
-        "| instruction | inputs | not the nearest | farthest below, above (ulp) | beyond the bound | falls, not rises |",
+        "| instruction | inputs | not nearest | farthest below, above (ulp) | beyond the bound | falls, not rises |",
         "|---|---:|---:|---|---:|---:|",
     ]
     for opcode, found in json.loads(MEASURED.read_text(encoding="utf-8")).items():

@@ -204,6 +204,14 @@ def test_nothing_can_break_out_of_its_place(tmp_path):
     assert not any("<" in line for line in table)
 
 
+def test_the_copy_beside_the_rate_of_a_gpu_is_its_own():
+    own = {"elements_per_s": 2e11, "bytes_per_s": 1.6e12, "spread": 0.01, "copy_ratio": 0.6, "copy_bytes_per_s": 2.8e12}
+    timed = result("cuda.gelu_cr", "gelu", "float32", throughput={**own, "n": 1 << 26})
+    rows = FRAMES["throughput"]([SyntheticRun(manifest(), [timed, result("a.b", "gelu", "float32")])])
+    copies = dict(zip(rows["target"], rows["copy_bytes_per_s"], strict=True))
+    assert copies == {"cuda.gelu_cr": 2.8e12, "a.b": manifest()["copy_bytes_per_s"]}
+
+
 def test_a_target_that_crashed_stands_out_in_markdown(tmp_path):
     write_report([SyntheticRun(manifest(), [failed("a.b", "gelu", "float32", "raised ValueError: no")])], tmp_path)
     assert re.search(r"^\| a\.b \| \*\*\w+\*\* \|$", (tmp_path / "report.md").read_text(), re.MULTILINE)
