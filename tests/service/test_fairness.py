@@ -118,7 +118,7 @@ def test_a_client_opens_so_many_connections_a_second():
         opened.append(rate.admits("a", tick / 20, 4, 8))
         assert rate.admits(f"other {tick}", tick / 20, 4, 8)
     assert opened[:8] == [True] * 8
-    assert 4 * 20 <= sum(opened)
+    assert sum(opened) >= 4 * 20
     assert sum(opened) <= 8 + 4 * 20
     assert len(rate._until) < 10, "clients that opened none for long are forgotten"
     assert rate.admits("a", 30, 4, 8)

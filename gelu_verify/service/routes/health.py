@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from ... import __version__
 from ..caching import NO_STORE
+from ..contract import file
 from ..encoding import JSON_TYPE, json_bytes
 from ..problems import Problem
 from ..state import state_of
@@ -26,12 +27,12 @@ class Health(BaseModel):
     version: str
 
 
-@router.get("/healthz", response_model=Health, summary="Whether the process answers")
+@router.get("/healthz", response_model=Health, operation_id="getHealth", summary="Whether the process answers")
 async def healthz() -> Response:
     return _ok()
 
 
-@router.get("/readyz", response_model=Health, summary="Whether requests may be sent here")
+@router.get("/readyz", response_model=Health, operation_id="getReadiness", summary="Whether requests may be sent here")
 async def readyz(request: Request) -> Response:
     """503 while it starts or stops, and while no run could be stored: the store or its disk is full or read-only."""
     state = state_of(request)
@@ -43,8 +44,7 @@ async def readyz(request: Request) -> Response:
     return _ok()
 
 
-@router.get("/metrics", summary="Prometheus metrics", responses={200: {"content": {"text/plain": {}}}},
-            response_class=Response)  # fmt: skip
+@router.get("/metrics", summary="Prometheus metrics", **file("getMetrics", "text/plain"))
 async def metrics(request: Request) -> Response:
     content = state_of(request).metrics.text()
     return Response(content, headers={"Cache-Control": NO_STORE, "Content-Type": CONTENT_TYPE_LATEST})
