@@ -1,85 +1,25 @@
 """Memory and temporary files of a server stay within what docs/deploy.md and the files of deploy/ say."""
 
 import asyncio
-import itertools
-import json
 import re
-import threading
-from http.client import HTTPConnection
 from pathlib import Path
 
-import numpy as np
 import pytest
 import requiring
 from repository import ROOT
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from hostile_clients import processes
+from mixed_requests import send
 from serving import serving
 
 from gelu_verify.errors import UsageError
-from gelu_verify.formats import FORMATS
-from gelu_verify.functions import FUNCTIONS
 from gelu_verify.service.file_cache import FileCache
 from gelu_verify.service.settings import ServiceLimits
 
 SERVER, WORKER = 300 << 20, 1 << 30
 """Resident bytes of the process that answers, and of a worker with all of its processes, as docs/deploy.md has them."""
 TEXT = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
-RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}
-EXPENSIVE = 50  # of so many requests one is of the expensive kinds
-PAGES = ("/", "/v1/versions", "/v1/versions/torch.html", "/v1/openapi.json", "/v1/matrix", "/v1/functions")
-FUNCTION_NAMES, DTYPES = sorted(FUNCTIONS), sorted(FORMATS)
-
-
-def mixed(number, rng):
-    """Requests of every kind, nearly all of which nobody sent before."""
-    x = f"{rng.normal(0, 4):.9f}"
-    function, dtype = FUNCTION_NAMES[number % len(FUNCTION_NAMES)], DTYPES[number % len(DTYPES)]
-    expensive = (
-        ("POST", "/v1/verify?function=gelu&dtype=float16&plan=landmarks", rng.bytes(2 * 2551)),
-        ("GET", f"/v1/tables/gelu/float16.csv?mu={number}/977", None),
-        ("POST", "/v1/reference/gelu/float32", rng.bytes(1 << 20)),
-        ("POST", f"/v1/reference/{function}/float64", rng.bytes(1 << 12)),
-        ("GET", f"/v1/reference/gelu/float64/{x}?digits=300&also=all", None),
-        ("GET", f"/v1/inputs/quick/float32.bin?function=gelu&seed={number}", None),
-        ("GET", f"/v1/tables/{function}/float16.npy", None),
-        ("GET", PAGES[number // EXPENSIVE % len(PAGES)], None),
-    )
-    if number % EXPENSIVE == 0:
-        return expensive[number // EXPENSIVE % len(expensive)]
-    if number % EXPENSIVE == 1:
-        return "GET", f"/v1/reference/gelu/float32/{x}?mu={number}/977&sigma=1/3", None
-    if number % EXPENSIVE == 2:
-        return "GET", f"/lookup?x={x}&function={function}&dtype={dtype}", None
-    return "GET", f"/v1/reference/gelu/{dtype}/{x}", None
-
-
-def send(server, count):
-    """So many requests, four at a time; their paths by status."""
-    numbers, statuses, lock = itertools.count(), {}, threading.Lock()
-
-    def work():
-        asked = HTTPConnection("127.0.0.1", server.port, timeout=120)
-        while (number := next(numbers)) < count:
-            method, path, body = mixed(number, np.random.default_rng(number))
-            asked.request(method, path, body, {"Host": "localhost", **(RAW if body else {})})
-            answer = asked.getresponse()
-            content = answer.read()
-            with lock:
-                statuses.setdefault(answer.status, []).append(path)
-            if "verify" in path and answer.status == 200:
-                report = json.loads(content)["links"]["report"]
-                asked.request("GET", report, headers={"Host": "localhost"})
-                asked.getresponse().read()
-        asked.close()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    return statuses
 
 
 def memory(server):
