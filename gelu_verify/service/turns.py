@@ -13,7 +13,7 @@ from .clients import busy
 from .disconnection import ClientLeft, has_left
 
 
-class Turns:
+class RequestTurns:
     """The requests that the fast path does not answer: in each round of the event loop, one of each client begins."""
 
     def __init__(self, per_client: int) -> None:

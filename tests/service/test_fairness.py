@@ -21,7 +21,7 @@ from gelu_verify.service.process_pool import ForkPool, ProcessFailed, TookTooLon
 from gelu_verify.service.protocol import LEFT
 from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
-from gelu_verify.service.turns import Turns
+from gelu_verify.service.turns import RequestTurns
 from gelu_verify.service.worker_pool import WorkerPool
 from gelu_verify.truth.values import reference_bits
 
@@ -92,7 +92,7 @@ def test_requests_begin_one_client_after_the_other():
     """Whoever has sent many; one that has left before its turn does not begin, and one too many is refused."""
 
     async def asked():
-        turns, began, left = Turns(49), [], asyncio.Event()
+        turns, began, left = RequestTurns(49), [], asyncio.Event()
 
         async def ask(client, number, scope):
             async with turns.request(client, scope):

@@ -49,7 +49,7 @@ def test_what_the_documentation_says_of_memory_is_what_is_tested():
 
 
 def size_of(text):
-    number, unit = re.fullmatch(r"(\d+)([KMG])i?", text.upper()).groups()
+    number, unit = re.fullmatch(r"(\d+)([KMG])I?", text.upper()).groups()
     return int(number) << {"K": 10, "M": 20, "G": 30}[unit]
 
 
