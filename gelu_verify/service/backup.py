@@ -66,31 +66,38 @@ def restore(archive: Path, store: Path, jobs: Path | None = None, tokens: Path |
             raise ResultsError(f"{place} is not empty: name a new folder")
     if tokens is not None and tokens.exists():
         raise ResultsError(f"{tokens} is already there: name a new file")
-    store.parent.mkdir(parents=True, exist_ok=True)
-    with cannot(f"restore {archive}"), unfinished_folder(store.absolute().parent) as work:
-        try:
-            with tarfile.open(archive) as read:
-                read.extractall(work, filter="data")
-        except tarfile.TarError as error:
-            raise ResultsError(f"{archive} is not a backup: {error}") from None
-        for name, wanted in ((JOBS, jobs), (TOKENS, tokens)):
-            if wanted is not None and not (work / name).is_file():
-                raise UsageError(f"{archive} has no {name}")
-        if not (work / RUNS).is_dir():
-            raise ResultsError(f"{archive} is not a backup: it has no folder {RUNS}")
-        runs = sorted((work / RUNS).iterdir())
-        for run in runs:
-            verified(read_run(run))
-        if jobs is not None:
-            jobs.mkdir(parents=True, exist_ok=True)
-            (work / JOBS).rename(jobs / JOBS)
-        if tokens is not None:
-            parse_tokens((work / TOKENS).read_text(encoding="utf-8"))
-            tokens.touch(0o600)
-            replace_file(tokens, (work / TOKENS).read_bytes())
-        store.mkdir(exist_ok=True)
-        (work / RUNS).rename(store / RUNS)
+    with cannot(f"restore {archive}"):
+        store.mkdir(parents=True, exist_ok=True)
+        with unfinished_folder(store) as work:  # in the store, which may be a file system of its own
+            runs = _unpacked(archive, work)
+            for name, wanted in ((JOBS, jobs), (TOKENS, tokens)):
+                if wanted is not None and not (work / name).is_file():
+                    raise UsageError(f"{archive} has no {name}")
+            if jobs is not None:
+                jobs.mkdir(parents=True, exist_ok=True)
+                replace_file(jobs / JOBS, (work / JOBS).read_bytes())
+            if tokens is not None:
+                tokens.touch(0o600)
+                tokens.write_bytes((work / TOKENS).read_bytes())
+            (work / RUNS).rename(store / RUNS)
     Store(store).close()
+    return runs
+
+
+def _unpacked(archive: Path, work: Path) -> int:
+    """Write the files of a backup below `work`, and check them; the number of runs."""
+    try:
+        with tarfile.open(archive) as read:
+            read.extractall(work, filter="data")
+    except tarfile.TarError as error:
+        raise ResultsError(f"{archive} is not a backup: {error}") from None
+    if not (work / RUNS).is_dir():
+        raise ResultsError(f"{archive} is not a backup: it has no folder {RUNS}")
+    runs = list((work / RUNS).iterdir())
+    for run in runs:
+        verified(read_run(run))
+    if (work / TOKENS).is_file():
+        parse_tokens((work / TOKENS).read_text(encoding="utf-8"))
     return len(runs)
 
 

@@ -117,13 +117,13 @@ def test_a_damaged_backup_is_refused_whole(archive, tmp_path):
         damaged.write_bytes(wrong)
         with pytest.raises(ResultsError):
             backup.restore(damaged, tmp_path / "store")
-        assert [each.name for each in tmp_path.iterdir()] == ["damaged.tar"]
+        assert list((tmp_path / "store").iterdir()) == []
 
 
 def test_what_the_archive_does_not_have_is_a_wrong_use(archive, tmp_path):
     done = command("restore", archive, "--store", tmp_path / "store", "--jobs", tmp_path / "jobs")
     assert (done.exit_code, "has no jobs.sqlite" in done.stderr) == (2, True)
-    assert list(tmp_path.iterdir()) == []
+    assert (list((tmp_path / "store").iterdir()), (tmp_path / "jobs").exists()) == ([], False)
 
 
 def test_a_run_that_is_deleted_meanwhile_is_left_out(archive, tmp_path, monkeypatch):

@@ -73,9 +73,7 @@ async def batch(
 
 
 async def _batch(request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str]) -> Response:
-    wanted, kind = Wanted(function, checked(function, dtype), mode_of(rounding)), media_type_of(request)
-    if kind not in kinds:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(kinds)})")
+    wanted, kind = _asked(request, function, dtype, rounding, kinds)
     if kind == RAW_TYPE:
         return await _raw(request, wanted)
     return await _FileBatch(state_of(request), wanted, kind, "json").response(request, {})
@@ -111,13 +109,19 @@ async def any_file(
 async def _file(
     request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str], form: str
 ) -> Response:
-    wanted, kind = Wanted(function, checked(function, dtype), mode_of(rounding)), media_type_of(request)
-    if kind not in kinds:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(kinds)})")
+    wanted, kind = _asked(request, function, dtype, rounding, kinds)
     mode = "" if wanted.mode == "nearest" else f"-{wanted.mode}"
     disposition = f'attachment; filename="{file_name(function)}-{dtype}{mode}.{form}"'
     batch = _FileBatch(state_of(request), wanted, kind, form)
     return await batch.response(request, {"Content-Disposition": disposition})
+
+
+def _asked(request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str]) -> tuple[Wanted, str]:
+    """Which results, and the media type of the inputs; Problem 415 unless it is one of `kinds`."""
+    wanted, kind = Wanted(function, checked(function, dtype), mode_of(rounding)), media_type_of(request)
+    if kind not in kinds:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(kinds)})")
+    return wanted, kind
 
 
 class _FileBatch:
