@@ -21,7 +21,7 @@ from ..errors import GeluVerifyError, OracleError, ResultsError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
 CAUSE = "gelu_verify.cause"  # in the scope of a request that failed: what the log says of it
-REFUSED_S = 1.0  # a client that does not wait after 429 waits for it
+REFUSED_S = 1.0  # after which 429 is sent, so that a client waits that would not wait after it
 CLIENT_LEFT = 499  # nginx's: nobody reads the response, but logs and metrics have it
 
 

@@ -17,8 +17,8 @@ from gelu_verify.errors import UsageError
 from gelu_verify.service.file_cache import FileCache
 from gelu_verify.service.settings import ServiceLimits
 
-SERVER, WORKER = 300 << 20, 1 << 30
-"""Resident bytes of the process that answers, and of a worker with all of its processes, as docs/deploy.md has them."""
+WARM, WORKER = 300 << 20, 1 << 30
+"""Resident bytes of a worker with all of its processes: when everything was used, and at most (docs/deploy.md)."""
 TEXT = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 
 
@@ -38,13 +38,12 @@ def test_memory_holds_after_many_mixed_requests(tmp_path, count):
     print(f"{own >> 20} MiB, with all processes {worker >> 20} MiB; {kept >> 20} MiB on disk")
     assert sum(map(len, statuses.values())) == count
     assert statuses.keys() == {200}, {status: paths[:3] for status, paths in statuses.items() if status != 200}
-    assert own < SERVER
-    assert worker < WORKER
+    assert max(own, worker) < WARM
     assert kept < ServiceLimits().jobs_bytes + (16 << 20) + (8 << 20)
 
 
 def test_what_the_documentation_says_of_memory_is_what_is_tested():
-    assert f"{SERVER >> 20} MiB" in TEXT
+    assert f"less than {WARM >> 20} MiB" in TEXT
     assert f"{WORKER >> 30} GiB" in TEXT
 
 
