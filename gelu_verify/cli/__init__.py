@@ -9,6 +9,7 @@ import click
 from .. import __version__
 from .ask import ask
 from .attribute import attribute
+from .backup import backup, restore
 from .bench import bench
 from .budget import budget
 from .compare import compare
@@ -40,7 +41,7 @@ HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work
     commands=[
         *(run, merge, list_command, ask, lookup, hardest, facts, report, report_bug, attribute, search),
         *(compare, trend, runs, versions, upgrade),
-        *(init, budget, gate, keep, bench, stochastic, study, export, serve),
+        *(init, budget, gate, keep, bench, stochastic, study, export, serve, backup, restore),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

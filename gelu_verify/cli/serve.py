@@ -174,7 +174,7 @@ def _limits(given: tuple[str, ...]) -> ServiceLimits:
         elif isinstance(getattr(defaults, name), float):
             changed[name] = parse_real(f"--limit {name}", value, 0.0, inf)
         else:
-            least = 1 if name.endswith(("_threads", "_processes")) else 0
+            least = 1 if name.endswith(("_threads", "_processes", "_per_s")) else 0
             changed[name] = parse_whole(f"--limit {name}", value, least, 1 << 40)
     return replace(defaults, **changed)
 

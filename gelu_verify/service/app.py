@@ -21,7 +21,7 @@ from ..errors import ResultsError
 from ..fenv import in_default_environment
 from ..records.json_schema import schema_of
 from ..records.manifest import Manifest
-from . import problems, routes
+from . import contract, problems, routes
 from .fast_path import FastPath
 from .middleware import ServiceMiddleware
 from .params import known_query
@@ -70,6 +70,7 @@ class _Application(FastAPI):
                 of_records |= found.pop("$defs") | {kind.__name__: found}
             assert not of_records.keys() & schemas.keys(), "two types have one name"
             schemas |= of_records
+            contract.complete(schema)
             for operations in schema["paths"].values():
                 for operation in operations.values():
                     operation["responses"].pop("422", None)

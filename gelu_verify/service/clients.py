@@ -62,3 +62,20 @@ def note_quota(queue: str, most: int, left: int) -> None:
 def busy(why: str, retry_s: int = 1) -> Problem:
     """429, with the time after which to try again."""
     return Problem(429, "busy", f"{why}: try again", {"Retry-After": str(retry_s)})
+
+
+class Rate:
+    """How often each client may do something: so often a second, after so many times at once."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}  # when the client will have used its share; the longest unchanged first
+
+    def admits(self, client: str, now: float, per_s: float, at_once: int) -> bool:
+        """Whether it may now; only what it may counts."""
+        until = max(self._until.pop(client, now), now)
+        admitted = until - now < at_once / per_s
+        self._until[client] = until + admitted / per_s
+        oldest = next(iter(self._until))
+        if self._until[oldest] <= now:
+            del self._until[oldest]
+        return admitted

@@ -1,13 +1,16 @@
-"""Files of inputs and of results: raw bits, NumPy's npy and npz, CSV, Parquet."""
+"""Files of inputs and of results: NumPy's npy and npz, CSV, Parquet, streams of Arrow."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+import resource
 import tokenize
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +19,18 @@ from ..errors import UsageError
 from ..formats import Format, Mode
 from .encoding import JSON_TYPE, json_bytes
 from .problems import Problem, bad_request, conflict
-from .tables import parameters_of, parquet_of
+from .tables import arrow_of, parameters_of, parquet_of
 
-PARQUET, CSV, NPY, NPZ, RAW = (
-    "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
-)  # fmt: skip
-FILES = (CSV, NPY, PARQUET)
+PARQUET, ARROW = "application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"
+CSV, NPY, NPZ, RAW = "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
+MEDIA_TYPES = {"csv": CSV, "npz": NPZ, "parquet": PARQUET, "arrow": ARROW}
+"""Of the results, by the end of a file's name."""
+INPUTS_OF = {**MEDIA_TYPES, "npz": NPY}
+"""Of the inputs that go with them."""
+FILES = tuple(INPUTS_OF.values())
+COMPRESSED = (PARQUET, ARROW)
+"""A few bytes of these may be many inputs."""
+_ARROW_BYTES = 1 << 28
 _BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionError, tokenize.TokenError)
 """What NumPy raises for damaged headers: it parses them as Python."""
@@ -31,14 +40,14 @@ def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray
     """Bits of the inputs in a file.
 
     JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have
-    unsigned integers as wide as the dtype (Parquet: in a column `x_bits`), or floats of it.
+    unsigned integers as wide as the dtype (Parquet and Arrow: in a column `x_bits`), or floats of it.
 
     Raises
     ------
     Problem : 400 not such a file; 409 another type of numbers; 413 more than `most` inputs; 415 unknown kind
     """
     readers: dict[str, Callable[[bytes, Format, int], np.ndarray]] = {
-        JSON_TYPE: _json, CSV: _csv, NPY: _npy, PARQUET: _parquet,
+        JSON_TYPE: _json, CSV: _csv, NPY: _npy, PARQUET: _parquet, ARROW: _arrow,
     }  # fmt: skip
     if kind not in readers:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
@@ -115,17 +124,62 @@ def _parquet(content: bytes, fmt: Format, most: int) -> np.ndarray:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check(file.metadata.num_rows, most)  # before anything is decompressed
-        if file.schema_arrow.names.count("x_bits") != 1:
-            raise conflict("the Parquet file does not have one column x_bits", "no-column")
-        kind = file.schema_arrow.field("x_bits").type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
-            raise _wrong_type(kind, fmt)
+        _check_column(file.schema_arrow, fmt)
         column = file.read(columns=["x_bits"]).column("x_bits")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise bad_request(f"the body is not a Parquet file: {str(error)[:100]}", "no-parquet") from None
+    return _as_bits(_without_nulls(column), fmt)
+
+
+def _arrow(content: bytes, fmt: Format, most: int) -> np.ndarray:
+    import pyarrow as pa
+
+    found, count, pool = [], 0, pa.system_memory_pool()
+    try:
+        with pa.ipc.open_stream(content) as stream:
+            _check_column(stream.schema, fmt)
+            only = pa.ipc.IpcReadOptions(use_threads=False, included_fields=[stream.schema.names.index("x_bits")])
+        with pa.ipc.open_stream(content, options=only, memory_pool=pool) as stream, _little_memory():
+            for batch in stream:
+                batch.validate(full=True)
+                _check(count := count + batch.num_rows, most)
+                found.append(_without_nulls(batch.column("x_bits")))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise bad_request(f"the body is not a stream of Arrow: {str(error)[:100]}", "no-arrow") from None
+    return _as_bits(np.concatenate(found), fmt) if found else np.empty(0, fmt.uint)
+
+
+@contextmanager
+def _little_memory() -> Iterator[None]:
+    """Refuse more memory than the most inputs need: a compressed batch is whole before its length is known."""
+    statistics = Path("/proc/self/statm")
+    if not statistics.is_file():  # not Linux
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(statistics.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + _ARROW_BYTES, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _check_column(schema: Any, fmt: Format) -> None:
+    """Problem 409 unless a schema has one column of inputs."""
+    import pyarrow as pa
+
+    if schema.names.count("x_bits") != 1:
+        raise conflict("the file does not have one column x_bits", "no-column")
+    kind = schema.field("x_bits").type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
+        raise _wrong_type(kind, fmt)
+
+
+def _without_nulls(column: Any) -> np.ndarray:
     if column.null_count:
         raise conflict(f"x_bits has {column.null_count} nulls", "no-column")
-    return _as_bits(column.to_numpy(), fmt)
+    return np.asarray(column.to_numpy())
 
 
 def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
@@ -159,6 +213,8 @@ def written(kind: str, function: str, fmt: Format, mode: Mode, x: np.ndarray, y:
         return (",".join(["x_bits", "y_bits", *texts]) + "\n" + "".join(rows)).encode(), CSV
     if kind == "parquet":
         return parquet_of(x, y, texts), PARQUET
+    if kind == "arrow":
+        return arrow_of(x, y, texts), ARROW
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in (("x_bits", x), ("y_bits", y), *((name, np.array(text)) for name, text in texts.items())):

@@ -51,7 +51,10 @@ class ServiceMiddleware:
             await send(message)
 
         try:
-            await self.app(inner, receive, send_with_headers)
+            async with self.state.turns.request(client, scope):
+                await self.app(inner, receive, send_with_headers)
+        except problems.Problem as problem:
+            await problems.response(problem)(scope, receive, send_with_headers)
         except asyncio.CancelledError:  # the time that running requests have after SIGTERM is over
             inner[CAUSE] = "the server ended before the response was complete"
             if not status:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -20,6 +21,7 @@ from ..errors import GeluVerifyError, OracleError, ResultsError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
 CAUSE = "gelu_verify.cause"  # in the scope of a request that failed: what the log says of it
+REFUSED_S = 1.0  # after which 429 is sent, so that a client waits that would not wait after it
 CLIENT_LEFT = 499  # nginx's: nobody reads the response, but logs and metrics have it
 
 
@@ -95,6 +97,8 @@ def register(app: FastAPI) -> None:
     @app.exception_handler(GeluVerifyError)
     @app.exception_handler(Exception)
     async def on_error(request: Request, error: Exception) -> Response:
+        if isinstance(error, Problem) and error.status == 429:
+            await asyncio.sleep(REFUSED_S)
         request.scope[CAUSE] = str(error) if isinstance(error, Problem | GeluVerifyError) else repr(error)
         return response(problem_of(error))
 

@@ -122,6 +122,12 @@ class _Exchange:
             if self._process is not None:
                 self._process.end()
 
+    def stop_soon(self) -> None:
+        """The same without waiting: to end a process takes a moment, and so does a thread."""
+        self._stopped = True
+        if self._process is not None:
+            Thread(target=self.stop).start()
+
 
 class ForkPool(WorkerPool):
     """`processes` processes, started by the first calls or by `start`.
@@ -152,7 +158,7 @@ class ForkPool(WorkerPool):
         try:
             return await self.call(self.ask, task, *arguments, content=content, stopping=stopping)
         except asyncio.CancelledError:
-            Thread(target=stopping.stop).start()  # to end a process takes a moment
+            stopping.stop_soon()
             raise
 
     def ask(

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from .clients import client_of, is_among
+from .clients import Rate, client_of, is_among
 from .problems import MEDIA_TYPE, content
 from .request_log import RequestLog, new_id
 from .settings import ServiceLimits
@@ -40,6 +40,7 @@ class LimitedProtocol(HttpToolsProtocol):
     log: RequestLog | None = None
     draining = stopping = False  # every response ends its connection
     per_client: ClassVar[Counter[str]] = Counter()
+    rate: ClassVar[Rate] = Rate()
     _client = ""
     _left: asyncio.Event
     _idle_since = 0.0
@@ -60,6 +61,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._idle_since = self.loop.time()
         if not self._has_place():
             self._refuse(429, "busy", "too many connections: try again", b"retry-after: 1\r\n")
+            self.transport.close()  # at once: those that linger would take the places of others
         else:
             self._start_timer(self.limits.head_s, self._head_too_slow)
 
@@ -182,10 +184,13 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _has_place(self) -> bool:
         """Whether this new connection may stay; the longest idle one of the client with the most is closed for it."""
-        mine = self.per_client[self._client]
-        address = self.client[0] if self.client else ""
-        if mine > self.limits.connections_per_client and not is_among(address, self.trusted_proxies):
-            return self._close_longest_idle(each for each in self._others() if each._client == self._client)
+        limits, mine = self.limits, self.per_client[self._client]
+        if self.client is not None and not is_among(self.client[0], self.trusted_proxies):  # else those of all clients
+            most = limits.connections_per_client
+            if not self.rate.admits(self._client, self.loop.time(), limits.connections_per_s, most):
+                return False
+            if mine > most:
+                return self._close_longest_idle(each for each in self._others() if each._client == self._client)
         if len(self.connections) <= self.limits.connections:
             return True
         idle = [each for each in self._others() if each.idle]

@@ -31,6 +31,7 @@ from ..errors import UsageError
 from ..truth.values import forget_values
 from .app import create_app
 from .fast_path import FastPath
+from .memory import give_back_freed_memory
 from .protocol import LimitedProtocol
 from .request_log import LineWriter, RequestLog
 from .settings import Settings
@@ -73,6 +74,7 @@ def run_server(settings: Settings) -> None:
 def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeadersMiddleware:
     """The application of a process, with what belongs to the process: log, signals, limits of connections."""
     writer = log_to_stderr()
+    give_back_freed_memory()
     sys.setswitchinterval(_SWITCH_S)
     forget_values(0)  # what is worth keeping is computed in processes
     app = create_app(settings)

@@ -26,6 +26,7 @@ class ServiceLimits:
     plan_inputs: int = 1 << 24
     connections: int = 512
     connections_per_client: int = 128
+    connections_per_s: int = 100  # new ones of a client, after connections_per_client at once
     spool_bytes: int = 1 << 30  # bodies and results of all clients that are kept at the same time
     spool_bytes_per_client: int = 1 << 28
     bodies_per_client: int = 16  # that arrive at the same time
@@ -52,7 +53,7 @@ class ServiceLimits:
     verify_processes: int = 2
     verify_queue: int = 8
     verify_s: float = 120.0
-    process_bytes: int = 1 << 27  # that the memory of a process may grow before it is replaced
+    process_bytes: int = 1 << 25  # that the memory of a process may grow before it is replaced
     work_threads: int = 2
     work_queue: int = 16
     library_threads: int = 2  # libraries that compute at the same time, one call each

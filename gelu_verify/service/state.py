@@ -18,6 +18,7 @@ from .run_repository import RunRepository
 from .settings import Settings
 from .store import Store
 from .telemetry import Metrics
+from .turns import RequestTurns
 
 
 class AppState:
@@ -28,6 +29,7 @@ class AppState:
         self.metrics = Metrics()
         self.log = RequestLog(self.metrics)
         self.admission = Admission(self.limits)
+        self.turns = RequestTurns(self.limits.connections_per_client)
         self.spool = Spool(self.admission, self.limits, None if settings.spool is None else str(settings.spool))
         self.store = (
             None if settings.store is None else Store(settings.store, settings.store_bytes, settings.retain_days)

@@ -110,17 +110,28 @@ def parquet_of(
     x_bits: np.ndarray, y_bits: np.ndarray, texts: Mapping[str, str], metadata: Mapping[str, str] | None = None
 ) -> bytes:
     """Inputs and results as a Parquet file, with a column of each text."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {
-        "x_bits": x_bits,
-        "y_bits": y_bits,
-        **{name: pa.repeat(text, len(x_bits)) for name, text in texts.items()},
-    }
     buffer = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), buffer, compression="zstd")
+    pq.write_table(_columns(x_bits, y_bits, texts).replace_schema_metadata(metadata), buffer, compression="zstd")
     return buffer.getvalue()
+
+
+def arrow_of(x_bits: np.ndarray, y_bits: np.ndarray, texts: Mapping[str, str]) -> bytes:
+    """The same as a stream of Arrow."""
+    import pyarrow as pa
+
+    table, buffer = _columns(x_bits, y_bits, texts), io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return buffer.getvalue()
+
+
+def _columns(x_bits: np.ndarray, y_bits: np.ndarray, texts: Mapping[str, str]) -> Any:
+    import pyarrow as pa
+
+    repeated = {name: pa.repeat(text, len(x_bits)) for name, text in texts.items()}
+    return pa.table({"x_bits": x_bits, "y_bits": y_bits, **repeated})
 
 
 def _h(table: ValueTable) -> bytes:

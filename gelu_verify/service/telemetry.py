@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from prometheus_client import (
@@ -19,6 +20,8 @@ from prometheus_client import (
     generate_latest,
     multiprocess,
 )
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from .worker_pool import WorkerPool
 
@@ -77,9 +80,10 @@ class Metrics:
         pool.on_change = self.inflight.labels(pool.name).set
         pool.on_change(0)
 
-    def text(self) -> bytes:
-        """The metrics in the Prometheus text format, with those of the process that answers."""
+    def text(self, *, ready: bool) -> bytes:
+        """The metrics in the Prometheus text format, with those of the process that answers, which may be `ready`."""
         process = CollectorRegistry()
+        process.register(_Readiness(ready))
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             multiprocess.MultiProcessCollector(process)  # type: ignore[no-untyped-call]
         ProcessCollector(registry=process)
@@ -87,6 +91,16 @@ class Metrics:
             process.register(collector)
         shared = b"" if "PROMETHEUS_MULTIPROC_DIR" in os.environ else generate_latest(self.registry)
         return shared + generate_latest(process)
+
+
+class _Readiness(Collector):
+    """Known when it is asked for, and of one process: no gauge, which several workers would add up."""
+
+    def __init__(self, ready: bool) -> None:
+        self._ready = ready
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        yield GaugeMetricFamily("gelu_verify_ready", "Whether /readyz is 200.", value=self._ready)
 
 
 def timestamp(seconds: float) -> str:

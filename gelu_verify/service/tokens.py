@@ -8,16 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import Header
+from fastapi import Request, Security
+from fastapi.security import HTTPBearer
 
 from ..errors import UsageError
 from .problems import Problem
 
-Authorization = Annotated[str | None, Header(description="`Bearer` and a token of this server.")]
 SCOPES = ("store", "delete", "delete-any")
 """Uploads are stored; runs that were stored with this token can be deleted; all runs can."""
 _NAME = re.compile("[a-z0-9_]{1,20}")
 _LEAST = 16  # characters
+
+
+class _Bearer(HTTPBearer):
+    """The header as it is: `checked_token` says what is wrong with it."""
+
+    async def __call__(self, request: Request) -> str | None:  # type: ignore[override]
+        return request.headers.get("authorization")
+
+
+Authorization = Annotated[
+    str | None, Security(_Bearer(scheme_name="token", description="A token that the operator of the server gave."))
+]
 
 
 @dataclass(frozen=True)

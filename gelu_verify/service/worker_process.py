@@ -25,6 +25,7 @@ from ..records.serialize import record_from_json
 from ..runs.store import read_run
 from ..truth.values import forget_values, reference_bits
 from .encoding import look_up
+from .memory import give_back_freed_memory
 from .problems import Problem, not_found, problem_of
 from .reports import policy, render_runs, table_of
 
@@ -143,6 +144,7 @@ def _verify(content: bytes, plan: str, function: str, dtype: str, seed: int, nam
 
 def serve(pipe: Connection, niceness: int) -> None:
     """Answer until the server has closed its end."""
+    give_back_freed_memory()
     with suppress(OSError):
         os.nice(niceness)
     _tell.append(lambda done: pipe.send_bytes(json.dumps(["progress", done]).encode()))

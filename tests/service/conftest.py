@@ -19,6 +19,6 @@ def server():
     pytest.importorskip("uvicorn", reason="needs the extra serve")
     from serving import serving
 
-    with serving() as found:
+    with serving("--limit", "connections_per_s=10000") as found:  # tests open more than one client may
         yield found
         assert found.process.poll() is None

@@ -1,23 +1,27 @@
 """What one client may hold of what all share: places of a queue, bytes on disk, results that are kept."""
 
 import asyncio
+import time
 from threading import Event
 
 import numpy as np
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
+from serving import raw, serving, status
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.service.admission import ByteBudget
-from gelu_verify.service.clients import CLIENT, client_of, is_among
+from gelu_verify.service.clients import CLIENT, Rate, client_of, is_among
 from gelu_verify.service.disconnection import ClientLeft
 from gelu_verify.service.jobs import JobRegistry
 from gelu_verify.service.library_pool import LibraryPool
 from gelu_verify.service.problems import Problem
 from gelu_verify.service.process_pool import ForkPool, ProcessFailed, TookTooLong
+from gelu_verify.service.protocol import LEFT
 from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
+from gelu_verify.service.turns import RequestTurns
 from gelu_verify.service.worker_pool import WorkerPool
 from gelu_verify.truth.values import reference_bits
 
@@ -82,6 +86,61 @@ def test_clients_take_turns():
         each.result(10)
     assert "".join(order) == "abcabaaa"
     assert pool.inflight == 0
+
+
+def test_requests_begin_one_client_after_the_other():
+    """Whoever has sent many; one that has left before its turn does not begin, and one too many is refused."""
+
+    async def asked():
+        turns, began, left = RequestTurns(49), [], asyncio.Event()
+
+        async def ask(client, number, scope):
+            async with turns.request(client, scope):
+                began.append((client, number))
+
+        left.set()
+        requests = [ask("a", number, {}) for number in range(49)]
+        requests += [ask("a", 49, {"extensions": {LEFT: left}}), ask("a", 50, {}), ask("b", 0, {}), ask("b", 1, {})]
+        results = await asyncio.gather(*requests, return_exceptions=True)
+        await ask("a", 51, {})
+        return began, results
+
+    began, results = asyncio.run(asked())
+    assert [number for client, number in began if client == "a"] == [*range(49), 51]
+    assert began.index(("b", 1)) < 6
+    assert [type(each) for each in results if each is not None] == [ClientLeft, Problem]
+    assert results[50].status == 429
+
+
+def test_a_client_opens_so_many_connections_a_second():
+    rate, opened = Rate(), []
+    for tick in range(400):  # 20 are tried each second
+        opened.append(rate.admits("a", tick / 20, 4, 8))
+        assert rate.admits(f"other {tick}", tick / 20, 4, 8)
+    assert opened[:8] == [True] * 8
+    assert sum(opened) >= 4 * 20
+    assert sum(opened) <= 8 + 4 * 20
+    assert len(rate._until) < 10, "clients that opened none for long are forgotten"
+    assert rate.admits("a", 30, 4, 8)
+
+
+def connected(server, count):
+    """So many look-ups, each in a connection of its own; the statuses."""
+    path = "/v1/reference/gelu/float32/0.5"
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+    return [status(raw(server, request)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("proxies", ["192.0.2.1", "127.0.0.1"])
+def test_new_connections_are_limited_but_those_of_a_proxy(proxies):
+    limits = ("--limit", "connections_per_s=1", "--limit", "connections_per_client=5")
+    with serving("--answers", "none", "--trusted-proxies", proxies, *limits) as server:
+        statuses = connected(server, 40)
+        assert statuses[:5] == [200] * 5
+        assert (429 in statuses) == (proxies != "127.0.0.1")
+        if proxies != "127.0.0.1":
+            time.sleep(1.1)
+            assert connected(server, 1) == [200]
 
 
 def test_one_client_gets_half_of_the_places():

@@ -349,5 +349,6 @@ def test_the_schema_names_every_route_and_the_error_shape(client):
             assert "application/problem+json" in operation["responses"]["default"]["content"], path
     parameters = schema["paths"]["/v1/reference/{function}/{dtype}/{x}"]["get"]["parameters"]
     named = {each["name"]: each["schema"] for each in parameters}
-    assert named["function"]["enum"] == list(FUNCTIONS)
+    assert named["function"]["$ref"] == "#/components/schemas/FunctionName"
+    assert schema["components"]["schemas"]["FunctionName"]["enum"] == list(FUNCTIONS)
     assert {"mu", "sigma", "beta", "alpha"} < named.keys()

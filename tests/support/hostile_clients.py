@@ -263,6 +263,21 @@ def abandoned(place, seconds=8):
     return f"a look-up of 30 digits was answered after {time.monotonic() - start:.2f} s"
 
 
+def kept_connections(place, clients=100, seconds=8):
+    """Expensive look-ups, nearly all of which are refused, one after the other in connections that stay open."""
+    end = time.monotonic() + seconds
+
+    def send(i):
+        rng = random.Random(i)
+        with connect(place) as one, contextlib.suppress(OSError):
+            while time.monotonic() < end:
+                one.sendall(head(f"{BATCH}/{rng.uniform(-30, 30)!r}?digits=1000&also=all", method="GET"))
+                while not one.recv(65536).endswith(b"}"):
+                    pass
+
+    crowd(send, clients)
+
+
 def json_bodies(place, clients=40):
     """Batches of JSON as large as is accepted."""
     body = b'{"x_bits":[' + b",".join(b'"0x%08x"' % i for i in range(65000)) + b"]" + b" " * (3 << 20) + b"}"
@@ -390,7 +405,7 @@ ATTACKS: dict[str, Callable] = {
     each.__name__: each
     for each in (
         trailers, large_bodies, slow_bodies, idle_sockets, idle_sockets_of_many, thousand_digits, abandoned,
-        json_bodies, slow_readers, uploads, slow_batches, many_slow_batches, slow_batches_of_six,
+        kept_connections, json_bodies, slow_readers, uploads, slow_batches, many_slow_batches, slow_batches_of_six,
         tables_of_parameters, slow_uploads,
     )
 }  # fmt: skip

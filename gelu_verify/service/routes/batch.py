@@ -1,22 +1,23 @@
-"""`POST /v1/reference/{function}/{dtype}`: many reference values, as JSON or as raw little-endian bits."""
+"""Many reference values: as JSON, as raw little-endian bits, as files."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from .. import input_files
+from .. import contract, input_files
 from ..admission import TEXT_S, slowest_s
 from ..batches import Batch, StreamedResults, Wanted
 from ..bodies import RAW_TYPE, Body, SlicedResponse, media_type_of
 from ..caching import NO_STORE
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE
-from ..params import DtypeName, ParameterizedPath, Rounding, checked, file_name, mode_of
+from ..params import DtypeName, ParameterizedPath, Rounding, check_query, checked, file_name, mode_of
 from ..problems import Problem, conflict
 from ..process_pool import ForkPool, TookTooLong
 from ..state import AppState, state_of
@@ -33,77 +34,94 @@ class Results(BaseModel):
     y_bits: list[str]
 
 
-_BODY = {
-    "required": True,
-    "content": {
-        JSON_TYPE: {
-            "schema": {
-                "type": "object",
-                "required": ["x_bits"],
-                "properties": {
-                    "x_bits": {
-                        "type": "array",
-                        "maxItems": 65536,
-                        "items": {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,16}$"},
-                        "example": ["0x3c00", "0x0"],
-                    }
-                },
-            },
-        },
-        RAW_TYPE: {"schema": {"type": "string", "format": "binary"}},
-    },
-}
-_FILE_BODY = {
-    "required": True,
-    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in input_files.FILES},
-}
-_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind: {} for kind in (*input_files.FILES, input_files.NPZ)}}
-}
-OutputFormat = Annotated[
-    str, Query(pattern="^(csv|npz|parquet)$", description="Format of the response: csv, npz or parquet.")
-]
-_RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+class BatchInputs(BaseModel):
+    """Inputs as bits."""
+
+    x_bits: list[Annotated[str, Field(pattern="^0[xX][0-9a-fA-F]{1,16}$")]] = Field(max_length=65536)
+
+
+_EXAMPLE = {"x_bits": ["0x3f800000", "0xc0d00000"]}
+_RESULTS = {"function": "gelu", "dtype": "float32", "rounding": "nearest", "y_bits": ["0x3f57625f", "0xaf8f821f"]}
+OutputFormat = Annotated[str, Query(pattern="^(csv|npz|parquet|arrow)$", description="Format of the response.")]
+
+
+@router.post("/v1/reference/{function}/{dtype}.bin", summary="The reference values of many inputs, as raw bits",
+             **contract.file("computeReferenceBits", RAW_TYPE), openapi_extra=contract.body(RAW_TYPE))  # fmt: skip
+async def raw_batch(
+    request: Request, function: ParameterizedPath, dtype: DtypeName, rounding: Rounding = "nearest"
+) -> Response:
+    """Little-endian bits in, and as many out in the same order.
+
+    Results are sent as they are computed; a response that is cut off holds those that were.
+    """
+    return await _batch(request, function, dtype, rounding, (RAW_TYPE,))
 
 
 @router.post(
     "/v1/reference/{function}/{dtype}",
+    operation_id="computeReferenceValues",
     response_model=Results,
     summary="The reference values of many inputs",
-    openapi_extra={"requestBody": _BODY},
-    responses={200: {"content": _RAW_RESPONSE}},
+    openapi_extra=contract.model_body(BatchInputs, _EXAMPLE),
+    responses={200: {"content": {JSON_TYPE: {"example": _RESULTS}}}},
 )
 async def batch(
     request: Request, function: ParameterizedPath, dtype: DtypeName, rounding: Rounding = "nearest"
 ) -> Response:
-    """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order.
+    """Bits as text in, and as many out in the same order."""
+    return await _batch(request, function, dtype, rounding, (JSON_TYPE, RAW_TYPE))  # raw bits: its URL of old
 
-    Raw results are sent as they are computed; a response that is cut off holds those that were.
-    """
-    wanted = Wanted(function, checked(function, dtype), mode_of(rounding))
-    kind = media_type_of(request)
-    if kind == JSON_TYPE:
-        return await _FileBatch(state_of(request), wanted, kind, "json").response(request, {})
+
+async def _batch(request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str]) -> Response:
+    wanted, kind = _asked(request, function, dtype, rounding, kinds)
     if kind == RAW_TYPE:
         return await _raw(request, wanted)
-    raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
+    return await _FileBatch(state_of(request), wanted, kind, "json").response(request, {})
 
 
-@router.post("/v1/files/{function}/{dtype}", response_class=Response, summary="Reference values of a file of inputs",
-             openapi_extra={"requestBody": _FILE_BODY}, responses=_FILE_RESPONSES)  # fmt: skip
-async def whole_file(
+def _add_route(form: str, kind: str, media_type: str) -> None:
+    """That of one kind of file."""
+
+    @router.post(f"/v1/files/{{function}}/{{dtype}}.{form}", summary=f"Reference values of a file of inputs, as {form}",
+                 **contract.file(f"compute{form.capitalize()}", media_type, "Content-Disposition"),
+                 openapi_extra=contract.body(kind))  # fmt: skip
+    async def file(
+        request: Request, function: ParameterizedPath, dtype: DtypeName, rounding: Rounding = "nearest"
+    ) -> Response:
+        """Inputs in; inputs and results out."""
+        return await _file(request, function, dtype, rounding, (kind,), form)
+
+
+for _form, _kind in input_files.INPUTS_OF.items():
+    _add_route(_form, _kind, input_files.MEDIA_TYPES[_form])
+
+
+@router.post("/v1/files/{function}/{dtype}", include_in_schema=False)
+async def any_file(
     request: Request, function: ParameterizedPath, dtype: DtypeName, format: OutputFormat = "parquet",
     rounding: Rounding = "nearest",
 ) -> Response:  # fmt: skip
-    """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
-    fmt, kind = checked(function, dtype), media_type_of(request)
-    wanted = Wanted(function, fmt, mode_of(rounding))
-    if kind not in input_files.FILES:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(input_files.FILES)})")
+    """From any kind of file to any other; not in the OpenAPI document, where a route has one media type."""
+    check_query(request)
+    return await _file(request, function, dtype, rounding, input_files.FILES, format)
+
+
+async def _file(
+    request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str], form: str
+) -> Response:
+    wanted, kind = _asked(request, function, dtype, rounding, kinds)
     mode = "" if wanted.mode == "nearest" else f"-{wanted.mode}"
-    disposition = f'attachment; filename="{file_name(function)}-{dtype}{mode}.{format}"'
-    batch = _FileBatch(state_of(request), wanted, kind, format)
+    disposition = f'attachment; filename="{file_name(function)}-{dtype}{mode}.{form}"'
+    batch = _FileBatch(state_of(request), wanted, kind, form)
     return await batch.response(request, {"Content-Disposition": disposition})
+
+
+def _asked(request: Request, function: str, dtype: str, rounding: str, kinds: Sequence[str]) -> tuple[Wanted, str]:
+    """Which results, and the media type of the inputs; Problem 415 unless it is one of `kinds`."""
+    wanted, kind = Wanted(function, checked(function, dtype), mode_of(rounding)), media_type_of(request)
+    if kind not in kinds:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(kinds)})")
+    return wanted, kind
 
 
 class _FileBatch:
@@ -134,7 +152,7 @@ class _FileBatch:
     def _cost_s(self, size: int) -> float:
         """Seconds of as many inputs as there can be in a file of this size."""
         fmt = self._wanted.fmt
-        count = min(size // 2, self._most) if self._kind != input_files.PARQUET else self._most
+        count = self._most if self._kind in input_files.COMPRESSED else min(size // 2, self._most)
         return slowest_s(self._wanted.function, fmt.name, count) + count * TEXT_S * self._is_text
 
     @property

@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from ... import __version__
 from ..caching import NO_STORE
+from ..contract import file
 from ..encoding import JSON_TYPE, json_bytes
 from ..problems import Problem
-from ..state import state_of
+from ..state import AppState, state_of
 
 router = APIRouter(tags=["operations"])
 
@@ -26,28 +27,32 @@ class Health(BaseModel):
     version: str
 
 
-@router.get("/healthz", response_model=Health, summary="Whether the process answers")
+@router.get("/healthz", response_model=Health, operation_id="getHealth", summary="Whether the process answers")
 async def healthz() -> Response:
     return _ok()
 
 
-@router.get("/readyz", response_model=Health, summary="Whether requests may be sent here")
+@router.get("/readyz", response_model=Health, operation_id="getReadiness", summary="Whether requests may be sent here")
 async def readyz(request: Request) -> Response:
     """503 while it starts or stops, and while no run could be stored: the store or its disk is full or read-only."""
-    state = state_of(request)
-    if not state.ready:
-        raise Problem(503, "not-ready", "the server is starting or stopping", {"Retry-After": "1"})
-    wrong = "" if state.store is None else await asyncio.to_thread(state.store.problem)
+    wrong = await _problem(state_of(request))
     if wrong:
         raise Problem(503, "not-ready", wrong, {"Retry-After": "5"})
     return _ok()
 
 
-@router.get("/metrics", summary="Prometheus metrics", responses={200: {"content": {"text/plain": {}}}},
-            response_class=Response)  # fmt: skip
+@router.get("/metrics", summary="Prometheus metrics", **file("getMetrics", "text/plain"))
 async def metrics(request: Request) -> Response:
-    content = state_of(request).metrics.text()
+    state = state_of(request)
+    content = state.metrics.text(ready=not await _problem(state))
     return Response(content, headers={"Cache-Control": NO_STORE, "Content-Type": CONTENT_TYPE_LATEST})
+
+
+async def _problem(state: AppState) -> str:
+    """Why requests may not be sent here; empty if they may."""
+    if not state.ready:
+        return "the server is starting or stopping"
+    return "" if state.store is None else await asyncio.to_thread(state.store.problem)
 
 
 def _ok() -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from ...formats import Format
 from ...truth.values import reference_bits
 from ..caching import NO_STORE, REVALIDATE, cached_response
+from ..contract import headers
 from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
 from ..input_files import bits_of
@@ -69,7 +70,8 @@ class Implementations(BaseModel):
     answers: list[Implementation]
 
 
-@router.get("/v1/answers", response_model=FamilyList, summary="The target families of this server")
+@router.get("/v1/answers", response_model=FamilyList, operation_id="listFamilies",
+            summary="The target families of this server")  # fmt: skip
 async def families(request: Request) -> Response:
     """The families of the server's `--answers`; this request loads none of them."""
     workers = await asyncio.to_thread(state_of(request).libraries.workers)
@@ -80,7 +82,8 @@ async def families(request: Request) -> Response:
     return Response(json_bytes({"families": listed}), headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
 
 
-@router.get("/v1/answers/{function}/{dtype}/{x}", response_model=Implementations, summary="What implementations return")
+@router.get("/v1/answers/{function}/{dtype}/{x}", response_model=Implementations,
+            operation_id="getOutputs", summary="What implementations return", responses=headers("ETag"))  # fmt: skip
 async def answers(
     request: Request, function: ParameterizedPath, dtype: TestedDtypeName, x: NumberText, family: FamilyName = ""
 ) -> Response:
@@ -140,7 +143,7 @@ class Agreement(BaseModel):
 
 
 @router.post("/v1/answers/{function}/{dtype}", response_model=Agreement,
-             summary="Which implementations agree on these inputs")  # fmt: skip
+             operation_id="compareOutputs", summary="Which implementations agree on these inputs")  # fmt: skip
 async def agreement(
     request: Request, function: ParameterizedPath, dtype: TestedDtypeName, inputs: Inputs, family: FamilyName = ""
 ) -> Response:

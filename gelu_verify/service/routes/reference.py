@@ -11,6 +11,7 @@ from starlette.responses import Response
 from ... import __version__
 from ...formats import FORMATS
 from ..caching import cached_response, control_of
+from ..contract import headers
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, all_quick, look_up
 from ..fast_path import others_of
@@ -86,9 +87,8 @@ Also = Annotated[
 ]
 
 
-@router.get(
-    "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
-)
+@router.get("/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, operation_id="getReferenceValue",
+            summary="The reference value of one input", responses=headers("ETag"))  # fmt: skip
 async def reference(
     request: Request,
     function: ParameterizedPath,

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from ...runs.store import Run
 from ..admission import report_s
 from ..caching import REVALIDATE, cached_response
+from ..contract import file, headers, record
 from ..encoding import JSON_TYPE, json_bytes
 from ..file_cache import file_response
 from ..params import DECIMAL_DIGITS, whole_number
@@ -32,11 +33,6 @@ RunId = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_.+-]{1,1
 Table = Annotated[str, Path(json_schema_extra={"enum": list(TABLES)}, description="A table of the report.")]
 Count = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Runs of a page.")]
 Before = Annotated[str, Query(pattern=r"^[A-Za-z0-9_.+-]{0,100}$", description="Name of a run: older ones only.")]
-_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
-_RUN_RESPONSE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {JSON_TYPE: {"schema": {"$ref": "#/components/schemas/Manifest"}}}}
-}
-_HTML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
 class RunSummary(BaseModel):
@@ -86,8 +82,16 @@ class Matrix(BaseModel):
     results: list[Cell]
 
 
-@router.get("/v1/runs.json", response_model=RunList, summary="The same, under its name in a static copy")
-@router.get("/v1/runs", response_model=RunList, summary="Published runs")
+@router.get(
+    "/v1/runs.json",
+    operation_id="listRunsJson",
+    response_model=RunList,
+    responses=headers("ETag"),
+    summary="The same, under its name in a static copy",
+)
+@router.get(
+    "/v1/runs", operation_id="listRuns", response_model=RunList, responses=headers("ETag"), summary="Published runs"
+)
 async def runs(request: Request, count: Count = 100, before: Before = "") -> Response:
     """A page of them; the URL of the next page is in `next`."""
     state = state_of(request)
@@ -96,18 +100,30 @@ async def runs(request: Request, count: Count = 100, before: Before = "") -> Res
     return cached_response(request, json_bytes({"runs": rows[:count], "next": more}), JSON_TYPE, REVALIDATE)
 
 
-@router.get("/v1/runs.csv", summary="Published runs", response_class=Response, responses=_CSV_RESPONSE)
+@router.get("/v1/runs.csv", summary="Published runs", **file("listRunsCsv", CSV, "ETag", "Content-Disposition"))
 async def runs_csv(request: Request) -> Response:
     return await _as_csv(request, "runs.csv", RunRepository.summaries, flat_summary)
 
 
-@router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under its name in a static copy")
-@router.get("/v1/matrix", response_model=Matrix, summary="The newest result of each target, function and dtype")
+@router.get(
+    "/v1/matrix.json",
+    operation_id="getMatrixJson",
+    response_model=Matrix,
+    responses=headers("ETag"),
+    summary="The same, under its name in a static copy",
+)
+@router.get(
+    "/v1/matrix",
+    operation_id="getMatrix",
+    response_model=Matrix,
+    responses=headers("ETag"),
+    summary="The newest result of each target, function and dtype",
+)
 async def matrix(request: Request) -> Response:
     return await _as_json(request, "results", RunRepository.matrix)
 
 
-@router.get("/v1/matrix.csv", summary="The same as CSV", response_class=Response, responses=_CSV_RESPONSE)
+@router.get("/v1/matrix.csv", summary="The same as CSV", **file("getMatrixCsv", CSV, "ETag", "Content-Disposition"))
 async def matrix_csv(request: Request) -> Response:
     return await _as_csv(request, "matrix.csv", RunRepository.matrix, flat_cell)
 
@@ -126,24 +142,32 @@ async def _as_csv(
     return cached_response(request, csv_of([flat(row) for row in found]), CSV, REVALIDATE, filename)
 
 
-@router.get("/v1/compare.html", summary="Runs side by side", response_class=Response, responses=_HTML_RESPONSE)
+@router.get("/v1/compare.html", summary="Runs side by side", **file("compareRuns", "text/html", "ETag"))
 async def compare(
     request: Request, run: Annotated[list[str], Query(min_length=1, max_length=4, description="Names of runs.")]
 ) -> Response:
     return await _report(request, run)
 
 
-@router.get("/v1/runs/{run}/manifest.json", summary="The same, under its name in a static copy",
-            response_class=Response, responses=_RUN_RESPONSE)  # fmt: skip
-@router.get("/v1/runs/{run}", summary="The manifest of a run (docs/json.md)", response_class=Response,
-            responses=_RUN_RESPONSE)  # fmt: skip
+@router.get(
+    "/v1/runs/{run}/manifest.json",
+    summary="The same, under its name in a static copy",
+    **record("getRunManifest", "Manifest"),
+)
+@router.get("/v1/runs/{run}", summary="The manifest of a run (docs/json.md)", **record("getRun", "Manifest"))
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
     found = await state.admission.work.run(_found, state.runs, run)
     return cached_response(request, json_bytes(found.document()), JSON_TYPE, REVALIDATE)
 
 
-@router.delete("/v1/runs/{run}", status_code=204, summary="Delete a run of the store", response_class=Response)
+@router.delete(
+    "/v1/runs/{run}",
+    operation_id="deleteRun",
+    status_code=204,
+    summary="Delete a run of the store",
+    response_class=Response,
+)
 async def delete(request: Request, run: RunId, authorization: Authorization = None) -> Response:
     """With a token: that with which it was stored, or one that may delete all. Runs of `--runs` cannot be deleted."""
     state = state_of(request)
@@ -157,8 +181,7 @@ async def delete(request: Request, run: RunId, authorization: Authorization = No
     return Response(status_code=204)
 
 
-@router.get("/v1/runs/{run}/report.html", summary="The report of a run", response_class=Response,
-            responses=_HTML_RESPONSE)  # fmt: skip
+@router.get("/v1/runs/{run}/report.html", summary="The report of a run", **file("getRunReport", "text/html", "ETag"))
 async def report(request: Request, run: RunId) -> Response:
     return await _report(request, [run])
 
@@ -173,14 +196,22 @@ async def _report(request: Request, names: list[str]) -> Response:
     return file_response(request, found, "text/html", REVALIDATE)
 
 
-@router.get("/v1/runs/{run}/{table}.csv", summary="A table of the report of a run", response_class=Response,
-            responses=_CSV_RESPONSE)  # fmt: skip
+@router.get(
+    "/v1/runs/{run}/{table}.csv",
+    summary="A table of the report of a run",
+    **file("getRunTableCsv", CSV, "ETag", "Content-Disposition"),
+)
 async def table_csv(request: Request, run: RunId, table: Table) -> Response:
     return cached_response(request, await _table(request, run, table, "csv"), CSV, REVALIDATE, f"{table}.csv")
 
 
-@router.get("/v1/runs/{run}/{table}.json", response_model=list[dict[str, Any]],
-            summary="A table of the report of a run")  # fmt: skip
+@router.get(
+    "/v1/runs/{run}/{table}.json",
+    operation_id="getRunTable",
+    response_model=list[dict[str, Any]],
+    responses=headers("ETag"),
+    summary="A table of the report of a run",
+)
 async def table_json(request: Request, run: RunId, table: Table) -> Response:
     return cached_response(request, await _table(request, run, table, "json"), JSON_TYPE, REVALIDATE)
 

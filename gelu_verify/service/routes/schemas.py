@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from ...paths import resource
 from ..caching import FRESH, cached_response
+from ..contract import file
 from ..problems import not_found
 
 router = APIRouter(tags=["runs"])
@@ -18,8 +19,7 @@ MEDIA_TYPE = "application/schema+json"
 Name = Annotated[str, Path(json_schema_extra={"enum": NAMES}, description="Of what.")]
 
 
-@router.get("/v1/schema/{name}.json", summary="A JSON Schema (docs/json.md)", response_class=Response,
-            responses={200: {"content": {MEDIA_TYPE: {}}}})  # fmt: skip
+@router.get("/v1/schema/{name}.json", summary="A JSON Schema (docs/json.md)", **file("getSchema", MEDIA_TYPE, "ETag"))
 async def schema(request: Request, name: Name) -> Response:
     if name not in NAMES:
         raise not_found(f"there is no schema {name[:100]!r}: {', '.join(NAMES)}")

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from ...formats import FORMATS
 from ...functions.parameters import split_name
+from .. import contract
 from ..admission import table_s
 from ..caching import IMMUTABLE, REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
@@ -22,9 +23,7 @@ from ..state import AppState, state_of
 from ..tables import HASH_DIGITS, MEDIA_TYPES, WRITERS, catalogue, rows_of
 
 router = APIRouter(tags=["tables"])
-Kind = Annotated[str, Path(json_schema_extra={"enum": list(WRITERS)}, description="File format.")]
 Digest = Annotated[str, Path(json_schema_extra={"pattern": "^[0-9a-f]{16}$"}, description="From the file's sha256.")]
-_FILES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}}
 
 
 class ParameterEntry(BaseModel):
@@ -85,36 +84,57 @@ class TableEntry(BaseModel):
     files: list[TableFile]
 
 
-@router.get("/v1/functions.json", response_model=Catalogue, summary="The same, under its name in a static copy")
-@router.get("/v1/functions", response_model=Catalogue, summary="Functions, dtypes and plans")
+@router.get(
+    "/v1/functions.json",
+    operation_id="getCatalogueJson",
+    response_model=Catalogue,
+    responses=contract.headers("ETag"),
+    summary="The same, under its name in a static copy",
+)
+@router.get(
+    "/v1/functions",
+    operation_id="getCatalogue",
+    response_model=Catalogue,
+    responses=contract.headers("ETag"),
+    summary="Functions, dtypes and plans",
+)
 async def functions(request: Request) -> Response:
     return cached_response(request, json_bytes(catalogue(static=False)), JSON_TYPE, REVALIDATE)
 
 
-# Routes with more dots come first: a path parameter matches dots too.
-@router.get("/v1/tables/{function}/{dtype}.{digest}.{kind}", response_class=Response, responses=_FILES,
-            summary="The same, under a name that changes with the content")  # fmt: skip
-async def table_version(
-    request: Request, function: ParameterizedPath, dtype: DtypeName, digest: Digest, kind: Kind
-) -> Response:
-    """Immutable: caches may keep it."""
-    found = await _file(state_of(request), function, dtype, kind)
-    if digest != found.sha256[:HASH_DIGITS]:
-        raise not_found(f"the table has digest {found.sha256[:HASH_DIGITS]} now")
-    return _response(request, found, f"{file_name(function)}-{dtype}.{kind}", IMMUTABLE)
+def _add_routes(kind: str) -> None:
+    """Those of one kind of file. Routes with more dots come first: a path parameter matches dots too."""
+    what, media_type, path = kind.capitalize(), MEDIA_TYPES[kind], "/v1/tables/{function}/{dtype}"
+
+    @router.get(f"{path}.{{digest}}.{kind}", summary="The same, under a name that changes with the content",
+                **contract.file(f"getTableVersion{what}", media_type, "ETag", "Content-Disposition"))  # fmt: skip
+    async def table_version(
+        request: Request, function: ParameterizedPath, dtype: DtypeName, digest: Digest
+    ) -> Response:
+        """Immutable: caches may keep it."""
+        found = await _file(state_of(request), function, dtype, kind)
+        if digest != found.sha256[:HASH_DIGITS]:
+            raise not_found(f"the table has digest {found.sha256[:HASH_DIGITS]} now")
+        return _response(request, found, f"{file_name(function)}-{dtype}.{kind}", IMMUTABLE)
+
+    @router.get(
+        f"{path}.{kind}", summary=f"A table as {kind}",
+        **contract.file(f"getTable{what}", media_type, "ETag", "Content-Disposition", "Content-Location"),
+    )  # fmt: skip
+    async def table_file(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
+        """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
+        found = await _file(state_of(request), function, dtype, kind)
+        response = _response(request, found, f"{file_name(function)}-{dtype}.{kind}", REVALIDATE)
+        response.headers["Content-Location"] = _url(function, dtype, found.sha256[:HASH_DIGITS], kind)
+        return response
 
 
-@router.get("/v1/tables/{function}/{dtype}.{kind}", response_class=Response, responses=_FILES,
-            summary="A table as npy, csv, parquet, bin or h")  # fmt: skip
-async def table_file(request: Request, function: ParameterizedPath, dtype: DtypeName, kind: Kind) -> Response:
-    """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
-    found = await _file(state_of(request), function, dtype, kind)
-    response = _response(request, found, f"{file_name(function)}-{dtype}.{kind}", REVALIDATE)
-    response.headers["Content-Location"] = _url(function, dtype, found.sha256[:HASH_DIGITS], kind)
-    return response
+for _kind in WRITERS:
+    _add_routes(_kind)
 
 
-@router.get("/v1/tables/{function}/{dtype}", response_model=TableEntry, summary="The files of a table")
+@router.get("/v1/tables/{function}/{dtype}", operation_id="listTableFiles", response_model=TableEntry,
+            responses=contract.headers("ETag"), summary="The files of a table")  # fmt: skip
 async def table(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
     state = state_of(request)
     found = {kind: await _file(state, function, dtype, kind) for kind in WRITERS}
@@ -140,9 +160,6 @@ def _url(function: str, dtype: str, digest: str, kind: str) -> str:
 
 async def _file(state: AppState, function: str, dtype: str, kind: str) -> KeptFile:
     checked(function, dtype)
-    if kind not in WRITERS:
-        raise not_found(f"no format {kind!r} (accepted: {', '.join(WRITERS)})")
-
     seconds = table_s(function, dtype, rows_of(dtype))
     what = (function, dtype, kind)
     return await state.files.file(("table", *what), lambda: state.admission.compute(seconds, "table", *what))

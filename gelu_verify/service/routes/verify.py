@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from ...formats import get_format
 from ...records.serialize import to_json
+from .. import contract
 from ..admission import PLAN_S, report_s
 from ..bodies import RAW_TYPE, media_type_of
 from ..caching import NO_STORE, REVALIDATE
@@ -33,11 +34,10 @@ from ..problems import Problem, not_found
 from ..process_pool import Answer
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
-from ..tokens import Token, checked_token
+from ..tokens import Authorization, Token, checked_token
 from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
-_RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 Name = Annotated[
     str, Query(pattern=r"^[A-Za-z0-9_.+-]{1,60}$", description="Name of the implementation in the report.")
 ]
@@ -73,8 +73,10 @@ class JobState(BaseModel):
     links: Links
 
 
-@router.get("/v1/inputs/{plan}/{dtype}.bin", summary="The inputs of a plan", response_class=Response,
-            responses={200: {"content": _RAW_BODY}})  # fmt: skip
+@router.get(
+    "/v1/inputs/{plan}/{dtype}.bin", summary="The inputs of a plan",
+    **contract.file("getInputs", RAW_TYPE, "ETag", "Content-Disposition", "X-Inputs-Sha256", "X-Inputs-Count"),
+)  # fmt: skip
 async def plan_inputs(
     request: Request, plan: PlanName, dtype: TestedDtypeName, function: ParameterizedOrGelu, seed: Seed = 0
 ) -> Response:
@@ -99,10 +101,14 @@ async def _inputs(state: AppState, plan: str, function: str, dtype: str, seed: i
 
 @router.post(
     "/v1/verify",
+    operation_id="verifyOutputs",
     summary="Verify uploaded outputs",
     response_model=JobState,
-    responses={202: {"model": JobState, "description": "Not finished: poll `Location`."}},
-    openapi_extra={"requestBody": {"required": True, "content": _RAW_BODY}},
+    responses={
+        **contract.headers("Location"),
+        202: {"model": JobState, "description": "Not finished: poll `Location`.", **contract.headers("Location")[200]},
+    },
+    openapi_extra=contract.body(RAW_TYPE) | {"security": [{}]},  # or with a token
 )
 async def verify(
     request: Request,
@@ -113,14 +119,15 @@ async def verify(
     name: Name = "mine",
     inputs_sha256: Sha256 = "",
     prefer: Annotated[str | None, Header(description="`respond-async` or `wait=SECONDS` (RFC 7240).")] = None,
+    authorization: Authorization = None,
 ) -> Response:
     """Post raw little-endian output bits in the order of the plan's inputs.
 
-    With `Authorization: Bearer TOKEN` the run is stored; without, the result is forgotten after 15 minutes.
+    With a token the run is stored; without, the result is forgotten after 15 minutes.
     """
     state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
-    token = _store_token(state, request.headers.get("authorization"))
+    token = _store_token(state, authorization)
     store = None if token is None else state.store
     kind = media_type_of(request)
     if kind != RAW_TYPE:
@@ -200,7 +207,8 @@ def _facts() -> dict[str, Any]:
     }
 
 
-@router.get("/v1/jobs/{job}", summary="Progress and grade of an upload", response_model=JobState)
+@router.get("/v1/jobs/{job}", operation_id="getUpload", summary="Progress and grade of an upload",
+            response_model=JobState, responses=contract.headers("Location"))  # fmt: skip
 async def job_state(request: Request, job: JobId) -> Response:
     state = state_of(request)
     response = await _job_response(state, await _found(state, job))
@@ -208,8 +216,8 @@ async def job_state(request: Request, job: JobId) -> Response:
     return response
 
 
-@router.get("/v1/jobs/{job}/report.html", summary="The report of an upload", response_class=Response,
-            responses={200: {"content": {"text/html": {}}}})  # fmt: skip
+@router.get("/v1/jobs/{job}/report.html", summary="The report of an upload",
+            **contract.file("getUploadReport", "text/html", "ETag"))  # fmt: skip
 async def job_report(request: Request, job: JobId) -> Response:
     state = state_of(request)
     found = await _found(state, job)
@@ -228,9 +236,8 @@ async def _rendered(state: AppState, job: UploadJob) -> Answer:
     return await state.admission.compute(report_s(1), "job_report", *what, content=buckets)
 
 
-@router.delete(
-    "/v1/jobs/{job}", status_code=204, summary="Delete an upload that was not stored", response_class=Response
-)
+@router.delete("/v1/jobs/{job}", status_code=204, operation_id="deleteUpload",
+               summary="Delete an upload that was not stored", response_class=Response)  # fmt: skip
 async def delete_job(request: Request, job: JobId) -> Response:
     """Its result and its report, for who knows its name: nobody else was told it. A stored run stays."""
     state = state_of(request)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from ..admission import VERSIONS_S
 from ..caching import FRESH
+from ..contract import file, record
 from ..encoding import JSON_TYPE
 from ..file_cache import Made, file_response
 from ..problems import not_found
@@ -21,53 +22,54 @@ LIBRARY = re.compile("[a-z0-9_]{1,40}")
 Library = Annotated[
     str, Path(json_schema_extra={"pattern": f"^{LIBRARY.pattern}$"}, description="A library: `torch`, `jax`, ...")
 ]
-Responses = dict[int | str, dict[str, Any]]
 
 
-def _json_of(kind: str) -> Responses:
-    return {200: {"content": {JSON_TYPE: {"schema": {"$ref": f"#/components/schemas/{kind}"}}}}}
-
-
-def _content(media_type: str) -> Responses:
-    return {200: {"content": {media_type: {}}}}
-
-
-@router.get("/v1/versions/libraries.json", summary="The same, under its name in a static copy", response_class=Response,
-            responses=_json_of("Libraries"))  # fmt: skip
-@router.get("/v1/versions", summary="Libraries whose releases were measured, and what changed last",
-            response_class=Response, responses=_json_of("Libraries"))  # fmt: skip
+@router.get(
+    "/v1/versions/libraries.json",
+    summary="The same, under its name in a static copy",
+    **record("listLibrariesJson", "Libraries"),
+)
+@router.get(
+    "/v1/versions",
+    summary="Libraries whose releases were measured, and what changed last",
+    **record("listLibraries", "Libraries"),
+)
 async def libraries(request: Request) -> Response:
     return await _of_all(request, "libraries.json", JSON_TYPE)
 
 
-@router.get("/v1/versions/libraries.html", summary="The same as a page", response_class=Response,
-            responses=_content(HTML))  # fmt: skip
+@router.get("/v1/versions/libraries.html", summary="The same as a page", **file("getLibrariesPage", HTML, "ETag"))
 async def index(request: Request) -> Response:
     return await _of_all(request, "libraries.html", HTML)
 
 
-@router.get("/v1/versions/changes.atom", summary="What changed, as an Atom feed", response_class=Response,
-            responses=_content(ATOM))  # fmt: skip
+@router.get("/v1/versions/changes.atom", summary="What changed, as an Atom feed", **file("getChanges", ATOM, "ETag"))
 async def changes(request: Request) -> Response:
     return await _of_all(request, "changes.atom", ATOM)
 
 
-@router.get("/v1/versions/{library}.csv", summary="Every release of a library as CSV", response_class=Response,
-            responses=_content(CSV))  # fmt: skip
+@router.get(
+    "/v1/versions/{library}.csv",
+    summary="Every release of a library as CSV",
+    **file("getLibraryCsv", CSV, "ETag", "Content-Disposition"),
+)
 async def library_csv(request: Request, library: Library) -> Response:
     return await _of_one(request, library, "csv", CSV)
 
 
-@router.get("/v1/versions/{library}.html", summary="The same as a page", response_class=Response,
-            responses=_content(HTML))  # fmt: skip
+@router.get("/v1/versions/{library}.html", summary="The same as a page", **file("getLibraryPage", HTML, "ETag"))
 async def library_page(request: Request, library: Library) -> Response:
     return await _of_one(request, library, "html", HTML)
 
 
-@router.get("/v1/versions/{library}", summary="Every release of a library (docs/json.md)", response_class=Response,
-            responses=_json_of("Timeline"))  # fmt: skip
-@router.get("/v1/versions/{library}.json", summary="The same, under its name in a static copy",
-            response_class=Response, responses=_json_of("Timeline"))  # fmt: skip
+@router.get(
+    "/v1/versions/{library}", summary="Every release of a library (docs/json.md)", **record("getLibrary", "Timeline")
+)
+@router.get(
+    "/v1/versions/{library}.json",
+    summary="The same, under its name in a static copy",
+    **record("getLibraryJson", "Timeline"),
+)
 async def one_library(request: Request, library: Library) -> Response:
     return await _of_one(request, library, "json", JSON_TYPE)
 
