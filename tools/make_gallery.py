@@ -193,7 +193,8 @@ def _unpack(archive: Path, folder: Path) -> None:
     elif archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as file:
             for each in file.infolist():
-                Path(file.extract(each, folder)).chmod(each.external_attr >> 16 | 0o600)  # programs stay programs
+                path = Path(file.extract(each, folder))
+                path.chmod(path.stat().st_mode | each.external_attr >> 16 & 0o111)  # programs stay programs
     else:
         with tarfile.open(archive) as file:
             file.extractall(folder, filter="data")

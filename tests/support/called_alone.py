@@ -145,10 +145,14 @@ def _of_a_script(
 
 
 def error_in_ulp(function: str, dtype: str, x: float, got: float) -> float:
-    """Distance from the exact value, in units of the last place of that; of a result that is a number."""
+    """Distance from the exact value, in units of the last place of that; of a result that is a number.
+
+    What overflows is 2^(1 + emax).
+    """
     significant, emin = _FORMATS[dtype]
     with mpmath.workdps(60):
-        exact = EXACT[function](mpmath.mpf(float(x)))
+        exact, emax = EXACT[function](mpmath.mpf(float(x))), 1 - emin
+        exact = min(exact, mpmath.ldexp(1, emax + 1))
         exponent = mpmath.frexp(exact)[1] - 1 if exact else emin
-        ulp = mpmath.ldexp(1, max(exponent, emin) - significant + 1)
+        ulp = mpmath.ldexp(1, min(max(exponent, emin), emax) - significant + 1)
         return float(abs(mpmath.mpf(float(got)) - exact) / ulp)
