@@ -155,6 +155,11 @@ def test_called_alone_it_is_within_4_ulp_in_the_range_and_soon_not_beyond_it(row
     if max(map(abs, target["range"])) < 1e-30:
         pytest.skip("its range is that of subnormal numbers, which count for nothing")
     function, dtype = result["function"], result["dtype"]
+
+    def is_normal(x, y):
+        """Subnormal results count for nothing."""
+        return abs(y) >= np.finfo(dtype).tiny or not 0 < abs(EXACT[function](x)) < np.finfo(dtype).tiny
+
     draw, inside, beyond = np.random.default_rng(0), [], []
     for end in target["range"]:
         inside.append(math.copysign(min(abs(end), 64) * 0.97, end) * 2.0 ** draw.uniform(-23, 0, 2000))
@@ -163,11 +168,11 @@ def test_called_alone_it_is_within_4_ulp_in_the_range_and_soon_not_beyond_it(row
     parts = [part.astype(dtype) for part in (*inside, *beyond)]
     outputs = np.split(alone(np.concatenate(parts)), np.cumsum([part.size for part in parts])[:-1])
     errors = [
-        np.array([error_in_ulp(function, dtype, *point) for point in zip(x, y, strict=True)])
+        np.array([error_in_ulp(function, dtype, *point) for point in zip(x, y, strict=True) if is_normal(*point)])
         for x, y in zip(parts, outputs, strict=True)
     ]
     assert all(np.mean(each > 4) <= FEW for each in errors[:2])
-    assert all(each.max() > 4 for each in errors[2:])
+    assert not any((each <= 4).all() for each in errors[2:])  # a NaN is above
 
 
 def test_called_alone_it_shows_what_was_found(row, alone):
