@@ -35,8 +35,11 @@ VERDICTS = {  # target: the function that it really computes, in every dtype tha
     "./libgelu.so:gelu_sigmoid_bf16": "gelu_sigmoid",
     "./libgelu.so:gelu_tanh_f64:scalar": "gelu_tanh",
     "pipe:./gelu": "gelu",
-    "pipe:./gelu_tanh": "gelu_tanh",
-    "pipe:node program/gelu_sigmoid.js": "gelu_sigmoid",
+    "pipe:node adapter.js 'x.map((x) => x / (1 + Math.exp(-1.702 * x)))'": "gelu_sigmoid",
+    "pipe:Rscript adapter.R 'x * pnorm(x)'": "gelu",
+    "pipe:octave-cli adapter.m 'x / 2 .* erfc(-x / sqrt(2))'": "gelu",
+    "pipe:sh adapter.go 'x / 2 * math.Erfc(-x / math.Sqrt2)' math": "gelu",
+    "pipe:sh adapter.rs 'x / (1.0 + (-x).exp())'": "silu",
     "models/gelu_tanh_by_tanh.onnx:onnxruntime": "gelu_tanh",
     "models/gelu_sigmoid_by_sigmoid.onnx:onnxruntime": "gelu_sigmoid",
 }

@@ -1,7 +1,7 @@
 """Measure the gallery and write docs/gallery.md: python tools/make_gallery.py [NAME ...] [--folder DIR] [--lock]
 
 data/gallery/targets.toml says what is measured. Without a NAME it is all of it; archives are fetched into DIR, with
-their hashes checked, by PyPI's index and by apt-get (whose lists are kept in DIR: nothing of the system changes).
+their hashes checked, by PyPI's index, npm and apt-get (whose lists are kept in DIR: nothing of the system changes).
 Python packages must be those of data/gallery/requirements.txt, which `tox -e gallery` installs. `--lock` writes that
 file anew: what pip resolves requirements.in to today.
 """
@@ -64,6 +64,13 @@ def folder_of(target: Mapping[str, Any], gallery: Path) -> Path:
     """Where its command is typed, with all of its sources there; NotMeasured where something is missing."""
     for need in target.get("needs", []):
         _check(need)
+    for package, version in target.get("system", {}).items():
+        _check("dpkg-query")
+        said = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False
+        )
+        if said.stdout != version:
+            raise NotMeasured(f"needs Debian's {package} {version}, here is {said.stdout or 'none'}")
     if (glibc := target.get("glibc")) and platform.libc_ver() != ("glibc", glibc):
         raise NotMeasured(f"needs glibc {glibc}, here is {' '.join(platform.libc_ver())}")
     for package in target.get("packages", []):
@@ -85,17 +92,24 @@ def _check(need: str) -> None:
         if need not in flags():
             raise NotMeasured(f"needs a processor with {need}")
     elif shutil.which(need) is None:
-        raise NotMeasured(f"needs {need} (apt install g++)")
+        raise NotMeasured(f"needs {need}, which is not in PATH")
 
 
 def fetched(name: str, gallery: Path) -> Path:
     """The folder of a source: its archive, fetched once and unpacked where its hash is the one that is known."""
     source, place = SOURCES[name], gallery / name
+    if "git" in source:
+        return _checkout(source, place)
     done = gallery / f"{name}.sha256"
     if done.exists() and done.read_text() == source["sha256"]:
         return place
     with tempfile.TemporaryDirectory(dir=gallery) as scratch:
-        archive = (_of_pypi if "pypi" in source else functools.partial(_of_debian, gallery))(source, Path(scratch))
+        if "pypi" in source:
+            archive = _of_pypi(source, Path(scratch))
+        elif "npm" in source:
+            archive = _of_npm(source, Path(scratch))
+        else:
+            archive = _of_debian(gallery, source, Path(scratch))
         found = hashlib.sha256(archive.read_bytes()).hexdigest()
         if found != source["sha256"]:
             raise NotMeasured(f"{archive.name} has the hash {found}, not {source['sha256']}")
@@ -123,6 +137,24 @@ def _of_pypi(source: Mapping[str, str], folder: Path) -> Path:
     return folder / file
 
 
+def _of_npm(source: Mapping[str, str], folder: Path) -> Path:
+    """A package of npm, without those that it needs."""
+    _check("npm")
+    _run(["npm", "pack", "--silent", f"{source['npm']}@{source['version']}"], folder)
+    return next(folder.glob("*.tgz"))
+
+
+def _checkout(source: Mapping[str, str], folder: Path) -> Path:
+    """What no registry has: a clone that somebody made, at the commit."""
+    _check("git")
+    words = ["git", "-C", str(folder), "rev-parse", "--show-toplevel", "HEAD"]
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
+    if said != [str(folder), source["version"]]:
+        clone = f"git clone {source['git']} {folder} && git -C {folder} checkout {source['version']}"
+        raise NotMeasured(f"is in no registry: {clone}")
+    return folder
+
+
 def _of_debian(gallery: Path, source: Mapping[str, str], folder: Path) -> Path:
     """A package of Debian, or the archive of its authors, by apt-get with lists of its own."""
     if shutil.which("apt-get") is None or not Path(KEYRING).exists():
@@ -145,9 +177,13 @@ def _of_debian(gallery: Path, source: Mapping[str, str], folder: Path) -> Path:
 def _apt(apt: Path, folder: Path, *words: str) -> None:
     own = {"Etc::SourceList": apt / "sources.list", "Etc::SourceParts": "-", "State": apt, "Cache": apt / "cache"}
     options = [word for name, value in own.items() for word in ("-o", f"Dir::{name}={value}")]
-    done = subprocess.run(["apt-get", *options, "-qq", *words], cwd=folder, capture_output=True, text=True, check=False)
+    _run(["apt-get", *options, "-qq", *words], folder)
+
+
+def _run(words: Sequence[str], folder: Path) -> None:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise NotMeasured(f"apt-get {' '.join(words)}: {done.stderr.strip().splitlines()[-1]}")
+        raise NotMeasured(f"{words[0]} {words[-1]}: {done.stderr.strip().splitlines()[-1]}")
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -156,7 +192,9 @@ def _unpack(archive: Path, folder: Path) -> None:
         subprocess.run(["dpkg-deb", "-x", archive, folder], check=True)
     elif archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as file:
-            file.extractall(folder)
+            for each in file.infolist():
+                path = Path(file.extract(each, folder))
+                path.chmod(path.stat().st_mode | each.external_attr >> 16 & 0o111)  # programs stay programs
     else:
         with tarfile.open(archive) as file:
             file.extractall(folder, filter="data")
@@ -165,9 +203,10 @@ def _unpack(archive: Path, folder: Path) -> None:
 # ---- measuring -----------------------------------------------------------------------------------
 
 
-def environment() -> dict[str, str]:
-    """What a command needs: `gelu-verify` of this Python, and the flags of torch's headers."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def environment(target: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """What a command needs: its programs, `gelu-verify` of this Python, and the flags of torch's headers."""
+    own = [str((folder / target["path"]).resolve())] if "path" in target else []
+    path = os.pathsep.join([*own, str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "TORCH_FLAGS": _torch_flags(), "JAX_PLATFORMS": "cpu"}
 
 
@@ -187,7 +226,13 @@ def measured(target: Mapping[str, Any], gallery: Path) -> dict[str, Any]:
         command = f"{target['command']} {' '.join(ALSO)} --out {scratch}/run"
         began = time.monotonic()
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment(target, folder),
+            capture_output=True,
+            text=True,
+            check=False,
         )
         seconds = time.monotonic() - began
     try:
@@ -198,22 +243,30 @@ def measured(target: Mapping[str, Any], gallery: Path) -> dict[str, Any]:
 
 
 def adapter_lines(target: Mapping[str, Any]) -> int:
-    """Lines that say how it is called, beside its name: its `--call`."""
-    return target["command"].count("--call ")
+    """Lines of code, beside its name: its `--call`, and what is written into a file before."""
+    return target["command"].count("--call ") + target["command"].count(" > ")
 
 
 def version_of(target: Mapping[str, Any]) -> str:
     """Of what was measured: its first source, or its first package."""
     if "glibc" in target:
         return str(target["glibc"])
+    if "system" in target:
+        return str(*target["system"].values())
     return str(SOURCES[target["from"][0]]["version"] if "from" in target else PINNED[target["packages"][0]])
 
 
 def registry_of(target: Mapping[str, Any]) -> str:
     """Where that is from, in words."""
+    if "system" in target:
+        return f"the system's Debian {' '.join(target['system'])}"
     if "from" not in target:
         return "the system" if "glibc" in target else f"PyPI {target['packages'][0]}"
     source = SOURCES[target["from"][0]]
+    if "git" in source:
+        return str(source["git"])
+    if "npm" in source:
+        return f"npm {source['npm']}"
     if "pypi" in source:
         return f"PyPI {re.split('-[0-9]', source['pypi'])[0]}"
     return f"Debian {source.get('package') or source['debian'].partition('_')[0]}"
@@ -226,8 +279,12 @@ INTRODUCTION = """\
 # Gallery
 
 {targets} functions of {projects} projects, as their packages have them, each with the line that measures it.
-{without} need no line of code, the other {with_call} one `--call`. Archives are fetched from PyPI and Debian and known
-by their hashes (`data/gallery/targets.toml`, `requirements.txt`); no code of these projects is kept here.
+{without} need no line of code, the other {with_call} one or two: a `--call`, or what is written into a file first.
+Archives are fetched from PyPI, npm and Debian and known by their hashes (`data/gallery/targets.toml`,
+`requirements.txt`); no code of these projects is kept here. What is in a Git repository only is not fetched: a clone at
+the commit is measured. JavaScript, R, Octave, Go and Rust are named by an expression
+([targets.md](targets.md#expressions-of-javascript-r-octave-go-and-rust)). Julia is missing, as neither PyPI nor npm
+nor Debian has it.
 
     tox -e gallery
 
@@ -245,7 +302,7 @@ buckets. Worst: the largest error in ULP, a lower bound, as float32 and float64 
 whole command, on two cores that others used too. CUDA is executed on the CPU ([gpu.md](gpu.md)), with the nearest
 values for approximate instructions.
 
-| target | version | function | grade | accurate for | worst | `--call` lines | s |
+| target | version | function | grade | accurate for | worst | lines | s |
 |---|---|---|---|---|---:|---:|---:|
 """
 
@@ -275,6 +332,7 @@ def page(record: Mapping[str, Any]) -> str:
     for name, target in TARGETS.items():
         row = results.get(name)
         where = f", in `{target['folder']}`" if "folder" in target else ""
+        where += f", with `{target['path']}` in PATH" if "path" in target else ""
         others = "".join(f", {SOURCES[each]['version']} of {each}" for each in target.get("from", [])[1:])
         needs = f"; needs {', '.join(target['needs'])}" if "needs" in target else ""
         from_ = f"{registry_of(target)} {version_of(target)}{others}"
@@ -300,8 +358,10 @@ def shown_range(found: Mapping[str, Any] | None) -> str:
     return f"x <= {high:.3g}" if low == -inf else f"x >= {low:.3g}"
 
 
-def ends(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Of an accurate range; infinite where nothing ends it: that is the format's largest number."""
+def ends(found: Mapping[str, Any] | None) -> tuple[float, float]:
+    """Of an accurate range, 0 of none; infinite where nothing ends it: that is the format's largest number."""
+    if found is None:
+        return 0.0, 0.0
     low, high = found["low"], found["high"]
     largest = (3.4028234663852886e38, 1.7976931348623157e308)
     return (-inf if -low in largest else low), (inf if high in largest else high)

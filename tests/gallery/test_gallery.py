@@ -9,6 +9,8 @@ import math
 import os
 import re
 import shlex
+import subprocess
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -39,20 +41,20 @@ def value(dtype, bits):
 # ---- the file ------------------------------------------------------------------------------------
 
 
-def test_forty_targets_of_many_projects_of_which_most_need_no_line_and_the_others_one():
+def test_forty_targets_of_many_projects_of_which_most_need_no_line_and_the_others_one_or_two():
     lines = [GALLERY.adapter_lines(each) for each in TARGETS.values()]
     assert len(TARGETS) >= 40
     assert len({each["project"] for each in TARGETS.values()}) >= 25
     assert lines.count(0) >= 30
-    assert set(lines) <= {0, 1}
+    assert set(lines) <= {0, 1, 2}
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_is_measured_is_pinned_and_can_be_checked(name):
     target = TARGETS[name]
-    assert {"from", "packages", "glibc"} & set(target)
+    assert {"from", "packages", "glibc", "system"} & set(target)
     assert set(target.get("packages", [])) <= set(GALLERY.PINNED)
-    assert len({"python", "c", "c++", "cuda"} & set(target)) == 1
+    assert len({"python", "c", "c++", "cuda", "javascript", "r", "octave", "go", "rust"} & set(target)) == 1
     assert target["grade"] == RESULTS[name]["grade"]
     options = {option for parameter in main.commands["run"].params for option in parameter.opts}
     words = shlex.split(target["command"].partition("gelu-verify ")[2])
@@ -62,7 +64,10 @@ def test_what_is_measured_is_pinned_and_can_be_checked(name):
 def test_every_archive_has_a_hash_and_is_used():
     used = {source for target in TARGETS.values() for source in target.get("from", [])}
     assert used == set(SOURCES)
-    assert all(re.fullmatch("[0-9a-f]{64}", each["sha256"]) for each in SOURCES.values())
+    for each in SOURCES.values():
+        assert re.fullmatch(
+            "[0-9a-f]{40}" if "git" in each else "[0-9a-f]{64}", each["version" if "git" in each else "sha256"]
+        )
     pinned = (GALLERY.DATA / "requirements.txt").read_text(encoding="utf-8").splitlines()[1:]
     assert all(re.fullmatch(r"[\w.-]+==\S+ --hash=sha256:[0-9a-f]{64}", line) for line in pinned)
     named = (GALLERY.DATA / "requirements.in").read_text(encoding="utf-8")
@@ -150,6 +155,11 @@ def test_called_alone_it_is_within_4_ulp_in_the_range_and_soon_not_beyond_it(row
     if max(map(abs, target["range"])) < 1e-30:
         pytest.skip("its range is that of subnormal numbers, which count for nothing")
     function, dtype = result["function"], result["dtype"]
+
+    def is_normal(x, y):
+        """Subnormal results count for nothing."""
+        return abs(y) >= np.finfo(dtype).tiny or not 0 < abs(EXACT[function](x)) < np.finfo(dtype).tiny
+
     draw, inside, beyond = np.random.default_rng(0), [], []
     for end in target["range"]:
         inside.append(math.copysign(min(abs(end), 64) * 0.97, end) * 2.0 ** draw.uniform(-23, 0, 2000))
@@ -158,11 +168,11 @@ def test_called_alone_it_is_within_4_ulp_in_the_range_and_soon_not_beyond_it(row
     parts = [part.astype(dtype) for part in (*inside, *beyond)]
     outputs = np.split(alone(np.concatenate(parts)), np.cumsum([part.size for part in parts])[:-1])
     errors = [
-        np.array([error_in_ulp(function, dtype, *point) for point in zip(x, y, strict=True)])
+        np.array([error_in_ulp(function, dtype, *point) for point in zip(x, y, strict=True) if is_normal(*point)])
         for x, y in zip(parts, outputs, strict=True)
     ]
     assert all(np.mean(each > 4) <= FEW for each in errors[:2])
-    assert all(each.max() > 4 for each in errors[2:])
+    assert not any((each <= 4).all() for each in errors[2:])  # a NaN is above
 
 
 def test_called_alone_it_shows_what_was_found(row, alone):
@@ -191,6 +201,39 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
         GALLERY.folder_of({"glibc": "1.0"}, tmp_path)
     with pytest.raises(GALLERY.NotMeasured, match="needs a-compiler-that-is-not"):
         GALLERY.folder_of({"needs": ["a-compiler-that-is-not"]}, tmp_path)
+    with pytest.raises(
+        GALLERY.NotMeasured, match=r"needs Debian's no-such-package 1\.0, here is none|needs dpkg-query"
+    ):
+        GALLERY.folder_of({"system": {"no-such-package": "1.0"}}, tmp_path)
     monkeypatch.setitem(GALLERY.PINNED, "absent", "1.0")
     with pytest.raises(GALLERY.NotMeasured, match=r"needs absent 1\.0 \(pip install"):
         GALLERY.folder_of({"packages": ["absent"]}, tmp_path)
+
+
+def test_of_a_repository_only_a_clone_at_the_commit_is_measured(monkeypatch, tmp_path):
+    git = requiring.program("git")
+    clone = tmp_path.resolve() / "there"
+    subprocess.run([git, "init", "-q", clone], check=True)
+    commit = [git, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "."]
+    subprocess.run(commit, cwd=clone, check=True)
+    head = subprocess.run(
+        [git, "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    for name, version in (("there", head[::-1]), ("elsewhere", head)):
+        monkeypatch.setitem(SOURCES, name, {"git": "https://example.org/a", "version": version})
+        with pytest.raises(
+            GALLERY.NotMeasured, match=f"git clone https://example.org/a .*/{name} && .* checkout {version}"
+        ):
+            GALLERY.fetched(name, tmp_path.resolve())
+    monkeypatch.setitem(SOURCES, "there", {"git": "https://example.org/a", "version": head})
+    assert GALLERY.fetched("there", tmp_path.resolve()) == clone
+
+
+def test_the_programs_of_a_wheel_can_be_run(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as file:
+        for name, mode in (("program", 0o755), ("text", 0)):
+            about = zipfile.ZipInfo(name)
+            about.external_attr = mode << 16
+            file.writestr(about, "")
+    GALLERY._unpack(tmp_path / "a.whl", tmp_path / "a")
+    assert [bool((tmp_path / "a" / name).stat().st_mode & 0o100) for name in ("program", "text")] == [True, False]

@@ -74,3 +74,14 @@ def test_they_are_executed_without_nvcc(monkeypatch):
     assert (target.function, target.dtypes) == ("gelu_grad", ("float16",))
     halves = x.astype(np.float16)
     np.testing.assert_array_equal(target.evaluate("float16", halves.view("u2")).view("f2"), halves)
+
+
+@pytest.mark.nightly
+def test_a_grid_of_whole_blocks_is_asked_for_as_many_values_as_the_contract_has():
+    requiring.program("c++", "g++", "clang++")
+    line = "void f<<<n / 1024, 128>>>(const float *x, float *y, int n, long p=1, long q=1)"
+    (target,), _ = targets.select([RELU], call=f"{line}; multiple_of=1024")
+    x = np.linspace(-3, 3, 2048, dtype=np.float32)
+    np.testing.assert_array_equal(target.evaluate("float32", x.view("u4")).view("f4"), np.maximum(x, 0))
+    with pytest.raises(UsageError, match="has no threads for 256 values"):
+        targets.select([RELU], call=line)

@@ -84,10 +84,11 @@ def ptx_target(
     sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
     if len(sizes) != len(prototype.parameters):
         raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
+    n = prototype.contract.length(256)
     for each, size in zip(prototype.parameters, sizes, strict=True):
         if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
-            packed(prototype, each, size, 256, 4)
-    launch_of(prototype, 256, 4)
+            packed(prototype, each, size, n, 4)
+    launch_of(prototype, n, 4)
     return PtxFunction(
         name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
         device=device, kernel=kernel, prototype=prototype, sizes=sizes,

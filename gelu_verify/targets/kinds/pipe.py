@@ -26,6 +26,7 @@ from ..switches import LIBM
 from ._exchange import Exchange
 from .base import Asked, Kind, dtype_of, function_of, hash_of
 
+_ADAPTERS = Path(__file__).parents[1] / "adapters"
 _IMPORT = re.compile(r"(?:^|[\n;])\s*(?:import|from)\s+([\w.]+)")
 
 
@@ -51,11 +52,11 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} cannot be split into words: {error}") from None
     if not arguments:
         raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
-    program = _program(arguments[0])
-    files = list(_files(arguments[1:]))  # `node gelu.js` is what gelu.js is
+    program, words = _program(arguments[0]), [_adapter(word) or word for word in arguments[1:]]
+    files = list(_files(words))  # `node gelu.js` is what gelu.js is
     stem = next((file.stem for file in (program, *files) if claimed_by(file.stem)[0]), "")
     version, home = hash_of(program, *files, *_libraries(program)), files[0].resolve().parent if files else Path.cwd()
-    known = named_by([*files, *_modules(program, arguments[1:]), *[program] * is_local(program)], time())
+    known = named_by([*files, *_modules(program, words), *[program] * is_local(program)], time())
     if also := known - {path.resolve() for path in (program, *files)}:
         version = digest_of({"": version, **digests(also, home)})
     target = ProgramTarget(
@@ -65,9 +66,15 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         note="a program, over a pipe",
         version=version,
         files=digests(known, home),
-        arguments=(str(program), *arguments[1:]),
+        arguments=(str(program), *words),
     )
     return [target]
+
+
+def _adapter(word: str) -> str | None:
+    """The adapter of the package with that name, where the working folder has no such file."""
+    file = _ADAPTERS / word
+    return str(file) if file.parent == _ADAPTERS and file.is_file() and not os.path.exists(word) else None
 
 
 def _files(words: Sequence[str]) -> Iterator[Path]:
@@ -109,7 +116,10 @@ def _program(typed: str) -> Path:
 
 KIND = Kind(
     name="program",
-    syntax={"pipe:./program --flag": "any language, bits in and bits out on a pipe (docs/targets.md)"},
+    syntax={
+        "pipe:./program --flag": "any language, bits in and bits out on a pipe (docs/targets.md)",
+        "pipe:node adapter.js 'x.map(Math.tanh)'": "an expression of JavaScript; or of R, Octave, Go, Rust",
+    },
     pattern=re.compile(r"pipe:(?P<command>.*)", re.DOTALL),
     load=load,
     switches=LIBM,

@@ -1,0 +1,95 @@
+"""Expressions of other languages, by the adapters of the package: every number arrives, and what is wrong is said."""
+
+import numpy as np
+import pytest
+import requiring
+from called_alone import error_in_ulp
+from foreign import bits, chosen, some_bits
+
+from gelu_verify.errors import TargetFailure
+
+BOTH = ("float32", "float64")
+# Program; name of the target; formats; the identity; a function, its expression in float64, its error in ULP at most;
+# three doubles as something else, and what is said of it; what is said of an unknown name.
+LANGUAGES = [
+    (
+        *("node", "pipe:node adapter.js '{}'", BOTH, "x", ("tanh", "x.map(Math.tanh)", 1)),
+        *("x.slice(1)", "is Float64Array of 2, not Float64Array of 3", "ReferenceError: absent is not defined"),
+    ),
+    (
+        *("Rscript", "pipe:Rscript adapter.R '{}'", BOTH[1:], "x", ("tanh", "tanh(x)", 3)),
+        *("x > 0", "the result is logical of 3, not double of 3", 'could not find function "absent"'),
+    ),
+    (
+        *("octave-cli", "pipe:octave-cli adapter.m '{}'", BOTH, "x", ("erf", "erf(x)", 1)),
+        *("single(x)", "the result is single of 3, not double of 3", "'absent' undefined"),
+    ),
+    (
+        *("go", "pipe:sh adapter.go '{}' math", BOTH, "T(math.Pow(float64(x), 1))", ("erf", "math.Erf(x)", 1)),
+        *("float32(math.Abs(x))", "cannot use float32.math.Abs.x", "undefined: absent"),
+    ),
+    (
+        *("rustc", "pipe:sh adapter.rs '{}'", BOTH, "x", ("tanh", "x.tanh()", 3)),
+        *("x as f32", "mismatched types", "cannot find function `absent`"),
+    ),
+]
+
+
+@pytest.fixture(params=LANGUAGES, ids=lambda row: row[0])
+def language(request):
+    program, name, *cases = request.param
+    requiring.program(program)
+    return name.format, *cases
+
+
+def test_every_number_arrives_there_and_back(language):
+    """In two frames, and in a call after them; a NaN as one, whichever."""
+    name, dtypes, identity, *_ = language
+    for dtype in dtypes:
+        target = chosen(name(identity), dtype=dtype)
+        for n in (70_000, 3):
+            x = some_bits(dtype, n)
+            x[:1] = bits(dtype, "-0")
+            y = target.evaluate(dtype, x)
+            numbers = ~np.isnan(x.view(dtype))
+            np.testing.assert_array_equal(y[numbers], x[numbers])
+            assert np.isnan(y[~numbers].view(dtype)).all()
+
+
+def test_the_function_is_that_of_the_language(language):
+    name, _, _, (function, expression, most), *_ = language
+    x = np.array([0.5, -1.25, 3e-5])
+    target = chosen(name(expression), function=function, dtype="float64")
+    y = target.evaluate("float64", x.view(np.uint64)).view(np.float64)
+    assert max(error_in_ulp(function, "float64", *point) for point in zip(x, y, strict=True)) <= most
+
+
+def test_what_is_wrong_is_said(language):
+    name, dtypes, identity, _, other, said_of_it, unknown = language
+    three = bits("float64", "1", "2", "3")
+    for expression, message in ((other, said_of_it), ("absent(x)", unknown)):
+        with pytest.raises(TargetFailure, match=message):
+            chosen(name(expression), dtype="float64").evaluate("float64", three)
+    for dtype in {"float16", *BOTH} - {*dtypes}:
+        with pytest.raises(TargetFailure, match=f"float64 only|undefined: {dtype}"):
+            chosen(name(identity), dtype=dtype).evaluate(dtype, bits(dtype, "1"))
+
+
+def test_javascript_requires_what_the_working_folder_has(tmp_path, monkeypatch):
+    requiring.program("node")
+    (tmp_path / "double.js").write_text("console.log('ready'); module.exports = (x) => 2 * x;")
+    monkeypatch.chdir(tmp_path)
+    target = chosen("""pipe:node adapter.js 'x.map(require("./double"))'""", dtype="float32")
+    assert target.evaluate("float32", bits("float32", "1.5")) == bits("float32", "3")
+
+
+def test_a_file_of_the_working_folder_comes_first(tmp_path, monkeypatch):
+    name = "pipe:cat adapter.js adapters ''"
+    ours = chosen(name, dtype="float32")
+    assert [word.rpartition("/")[2] for word in ours.arguments[1:]] == ["adapter.js", "adapters", ""]
+    assert ours.arguments[1] != "adapter.js"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "adapter.js").write_text("another")
+    theirs = chosen(name, dtype="float32")
+    assert theirs.arguments[1:] == ("adapter.js", "adapters", "")
+    assert theirs.version != ours.version
