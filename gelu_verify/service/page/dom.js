@@ -36,6 +36,12 @@ export function show(place, problem) {
   place.textContent = problem || "";
 }
 
+// Copies a text and says so; where the browser refuses, the text is shown.
+export async function copy(text, place, said = `Copied ${text}`) {
+  const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  place.textContent = copied ? said : text;
+}
+
 // An error in ULP, three digits, or all before the point: "=" is rounded up and ">=" down, so that the statement stays true.
 export function ulpText(value, bound = "") {
   if (value === null || value === undefined) return "–";

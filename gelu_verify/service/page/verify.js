@@ -1,24 +1,25 @@
 // Verify: drop a file of outputs, see the grade.
 import { upload } from "./api.js";
 import { catalogue, gradeText } from "./catalogue.js";
-import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { byId, copy, element, options, show, table, ulpText } from "./dom.js";
+import { formatOf } from "./formats.js";
 import { getJson, problemOf } from "./http.js";
 import * as parameters from "./parameters.js";
-import { snippets } from "./snippets.js";
+import { languages, program } from "./programs.js";
 
 let expected = null; // bytes of a file of outputs
 const fields = ["function", "dtype", "plan", "name"];
 
 export function start() {
   options(byId("verify-function"), catalogue.functions.map((each) => each.name), "gelu");
-  options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
+  options(byId("verify-dtype"), catalogue.dtypes.map((each) => each.name), "float32");
   options(byId("verify-plan"), catalogue.plans, "default");
   byId("verify-function").addEventListener("change", () => parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe));
   parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe);
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
-  options(byId("language"), Object.keys(snippets), "C");
-  byId("language").addEventListener("change", program);
-  program();
+  options(byId("language"), languages, "C");
+  byId("language").addEventListener("change", showProgram);
+  for (const name of ["program", "commands"]) byId(`copy-${name}`).addEventListener("click", () => copy(byId(name).textContent, byId("copied"), "Copied."));
   for (const id of ["verify-form", "token-form", "language-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
   byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
   const drop = byId("drop");
@@ -50,31 +51,49 @@ export function open(query) {
   describe();
 }
 
-// A program in the chosen language that reads the inputs and writes the outputs.
-function program() {
-  const [file, command, text] = snippets[byId("language").value];
+// A program in the chosen language, and the commands that run and judge it.
+function showProgram() {
+  const { dtype } = asked();
+  const { file, command, text } = program(byId("language").value, functionName(), dtype);
   const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
-  const [path, query] = [inputsPath("float32"), new URLSearchParams({ ...chosen(), dtype: "float32", plan: byId("verify-plan").value })];
-  byId("program-commands").textContent = `curl -o x.bin '${origin}/${path}'
-${command}        # ${file} is the program below
-curl '${origin}/v1/verify?${query}' -H 'Content-Type: application/octet-stream' --data-binary @y.bin`;
   byId("program").textContent = text;
+  byId("program-file").textContent = file;
+  byId("commands").textContent = isGraded() ? `curl -fsS -o x.bin '${origin}/${inputsPath()}'
+${command}
+curl -sS -o verdict.json '${origin}/v1/verify?${new URLSearchParams(asked())}' -H 'Content-Type: application/octet-stream' -H 'Prefer: wait=20' --data-binary @y.bin
+grep -o '"headline":"[^"]*"' verdict.json || cat verdict.json
+` : `for i in $(seq 0 255); do printf '%b' "\\0$(printf '%03o' $i)"; done > x.bin
+${command}
+curl -fsS -o want.bin '${origin}/v1/tables/${byId("verify-function").value}/${dtype}.bin${withQuestionMark(parameters.written(byId("verify-parameters")))}'
+cmp -l y.bin want.bin && echo 'all 256 results are correctly rounded'   # else, for each: its bits + 1, and in octal y and the correct y
+`;
 }
+
+const withQuestionMark = (values) => (Object.keys(values).length ? `?${new URLSearchParams(values)}` : "");
+const functionName = () => parameters.nameOf(byId("verify-function").value, parameters.written(byId("verify-parameters")));
+
+// Uploads are judged in dtypes of 16 bits and more.
+const isGraded = () => formatOf(byId("verify-dtype").value).width > 8;
 
 // The function and its parameters, as queries have them.
 const chosen = () => ({ function: byId("verify-function").value, ...parameters.written(byId("verify-parameters")) });
 
-const inputsPath = (dtype = byId("verify-dtype").value) => `v1/inputs/${byId("verify-plan").value}/${dtype}.bin?${new URLSearchParams(chosen())}`;
+// All fields of the form.
+const asked = () => ({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
+
+const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?${new URLSearchParams(chosen())}`;
 
 async function describe() {
-  program();
+  showProgram();
+  for (const place of document.querySelectorAll("#verify .graded")) place.hidden = !isGraded();
+  byId("ungraded").hidden = isGraded();
   const path = inputsPath();
   const link = byId("inputs-link");
   link.href = path;
   const name = Object.entries(chosen()).map(([key, text]) => (key === "function" ? text : `${key}=${text.replace("/", "_")}`)).join("_");
   link.download = `${byId("verify-plan").value}-${name}-${byId("verify-dtype").value}.bin`;
   byId("inputs-facts").textContent = "";
-  if (catalogue.static) return;
+  if (catalogue.static || !isGraded()) return;
   expected = null;
   if (byId("verify-plan").value === "exhaustive" && !["float16", "bfloat16"].includes(byId("verify-dtype").value)) {
     link.removeAttribute("href");
@@ -106,8 +125,7 @@ async function send(file) {
   byId("verify-progress").hidden = false;
   byId("bar").value = 0;
   try {
-    const query = new URLSearchParams({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
-    let job = await upload(query, file, byId("token").value);
+    let job = await upload(new URLSearchParams(asked()), file, byId("token").value);
     while (job.state === "running") {
       byId("bar").value = job.progress.done / job.progress.total;
       await new Promise((done) => setTimeout(done, 150));
