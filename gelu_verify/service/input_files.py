@@ -1,13 +1,14 @@
-"""Files of inputs and of results: raw bits, NumPy's npy and npz, CSV, Parquet."""
+"""Files of inputs, of outputs and of results: raw bits, NumPy's npy and npz, CSV, Parquet."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
 import tokenize
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,27 +23,88 @@ PARQUET, CSV, NPY, NPZ, RAW = (
     "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
 )  # fmt: skip
 FILES = (CSV, NPY, PARQUET)
+X, Y = ("x_bits", "x"), ("y_bits", "y")
+"""Names that a column may have."""
+_MAGIC = {b"\x93NUMPY": NPY, b"PAR1": PARQUET}
+_OTHERS = {b"PK\x03\x04": "a ZIP archive, such as npz", b"\x1f\x8b": "compressed by gzip", b"\x89HDF": "HDF5"}
+_NOT_TEXT = re.compile(rb"[^\t\r\n -~]")
 _BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionError, tokenize.TokenError)
 """What NumPy raises for damaged headers: it parses them as Python."""
 
 
+Check = Callable[[int], None]
+"""Raises a Problem if a file has so many numbers; called before they are read."""
+
+
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
     """Bits of the inputs in a file.
 
-    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have
-    unsigned integers as wide as the dtype (Parquet: in a column `x_bits`), or floats of it.
+    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up, or a column
+    `x_bits` or `x`. npy and Parquet (in such a column) have unsigned integers as wide as the dtype, or floats of it.
 
     Raises
     ------
-    Problem : 400 not such a file; 409 another type of numbers; 413 more than `most` inputs; 415 unknown kind
+    Problem : 400 not such a file; 409 no such column, another type of numbers; 413 more than `most` inputs; 415 unknown
+        kind; 422 not a number
     """
-    readers: dict[str, Callable[[bytes, Format, int], np.ndarray]] = {
-        JSON_TYPE: _json, CSV: _csv, NPY: _npy, PARQUET: _parquet,
-    }  # fmt: skip
-    if kind not in readers:
+
+    def check(count: int) -> None:
+        if count > most:
+            raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
+
+    if kind == JSON_TYPE:
+        return _json(content, fmt, most)
+    if kind not in READERS:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
-    return readers[kind](content, fmt, most)
+    return next(iter(READERS[kind](content, fmt, X, check).values()))
+
+
+def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
+    """Bits of the outputs for these inputs in a file; its content says whether it is npy, Parquet, CSV or raw bits.
+
+    The files are those of `read_inputs`, with a column `y_bits` or `y`; if `x_bits` or `x` is there too, it must have
+    the inputs.
+
+    Raises
+    ------
+    Problem : as for inputs; 409 no such file, not one output for each input, other inputs
+    """
+
+    def check(count: int) -> None:
+        if count != len(x_bits):
+            detail = f"the file has {count} outputs (accepted: exactly {len(x_bits)}, one for each input)"
+            raise conflict(detail, "wrong-length")
+
+    kind = _kind_of(content, x_bits.nbytes)
+    if kind == RAW:
+        return np.frombuffer(content, fmt.uint.newbyteorder("<")).astype(fmt.uint)
+    found = READERS[kind](content, fmt, (*Y, *X), check)
+    outputs = [found[name] for name in Y if name in found]
+    if not outputs:
+        raise conflict(f"the file has no column {' or '.join(Y)}", "no-column")
+    for name in X:
+        wrong = np.flatnonzero(found.get(name, x_bits) != x_bits)
+        if len(wrong):
+            had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], x_bits))
+            raise conflict(f"{name} number {wrong[0] + 1} is {had}; that input is {wanted}", "other-inputs")
+    return outputs[0]
+
+
+def _kind_of(content: bytes, raw_bytes: int) -> str:
+    """What a file of outputs is. Text is CSV, even where it is as long as raw bits would be."""
+    for magic, kind in _MAGIC.items():
+        if content.startswith(magic):
+            return kind
+    if content and not _NOT_TEXT.search(content):
+        return CSV
+    if len(content) == raw_bytes:
+        return RAW
+    found = next(
+        (name for magic, name in _OTHERS.items() if content.startswith(magic)), "neither npy, Parquet nor text"
+    )
+    accepted = f"npy, Parquet, CSV, or raw bits of exactly {raw_bytes} bytes"
+    raise conflict(f"the file has {len(content)} bytes and is {found} (accepted: {accepted})", "wrong-length")
 
 
 def _json(content: bytes, fmt: Format, most: int) -> np.ndarray:
@@ -70,62 +132,88 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
     return np.array(found, fmt.uint)
 
 
-def _csv(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _csv(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
+    """The columns of these names; one column needs no name."""
     try:
-        lines = content.decode("ascii").splitlines()
+        rows = [row for row in csv.reader(io.StringIO(content.decode("ascii"))) if any(row)]
     except UnicodeDecodeError:
         raise bad_request("the CSV file is not ASCII", "no-csv") from None
-    texts = [line.strip().strip('"') for line in lines if line.strip()]
-    if texts and texts[0] in ("x", "x_bits"):
-        del texts[0]
-    _check(len(texts), most)
+    except csv.Error as error:
+        raise bad_request(f"the body is not a CSV file: {error}", "no-csv") from None
+    header = [text.strip() for text in rows[0]] if rows else []
+    places = {name: header.index(name) for name in names if name in header}
+    if not places and len(header) > 1:
+        raise _no_column("CSV", header, names)
+    body = rows[1:] if places else rows
+    check(len(body))
+    return {name: _numbers(fmt, body, place) for name, place in (places or {names[0]: 0}).items()}
+
+
+def _numbers(fmt: Format, rows: list[list[str]], place: int) -> np.ndarray:
+    """Bits of the numbers in a column."""
     found = []
-    for number, text in enumerate(texts, 1):
+    for number, row in enumerate(rows, 1):
         try:
-            found.append(fmt.parse(text))
+            found.append(fmt.parse(row[place].strip() if place < len(row) else ""))
         except UsageError as error:
-            raise Problem(422, "invalid", f"input {number}: {error}") from None
+            raise Problem(422, "invalid", f"number {number}: {error}") from None
     return np.array(found, fmt.uint)
 
 
-def _npy(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _npy(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
     """Read by its header: `np.load` allocates what a file says it holds, and opens archives too."""
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_header(file)
-        if len(shape) != 1 or dtype.kind not in "uf":
-            raise bad_request("the npy file has more than one dimension, or other than numbers", "no-npy")
-        _check(shape[0], most)
-        if shape[0] < 0:
-            raise bad_request(f"the npy file has the length {shape[0]}", "no-npy")
+        if len(shape) != 1 or shape[0] < 0:
+            raise bad_request(f"the npy file has the shape {shape} (accepted: one dimension)", "no-npy")
+        if dtype.kind not in "uf":
+            raise _wrong_type(dtype, fmt)
+        check(shape[0])
         found = np.frombuffer(content, dtype, shape[0], file.tell())
     except _NPY_ERRORS as error:
         raise bad_request(
             f"the body is not an npy file: {str(error)[:100] or 'its header is damaged'}", "no-npy"
         ) from None
-    return _as_bits(found, fmt)
+    return {names[0]: _as_bits(found, fmt)}
 
 
-def _parquet(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _parquet(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
+    """The columns of these names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check(file.metadata.num_rows, most)  # before anything is decompressed
-        if file.schema_arrow.names.count("x_bits") != 1:
-            raise conflict("the Parquet file does not have one column x_bits", "no-column")
-        kind = file.schema_arrow.field("x_bits").type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
-            raise _wrong_type(kind, fmt)
-        column = file.read(columns=["x_bits"]).column("x_bits")
+        check(file.metadata.num_rows)  # before anything is decompressed
+        there = file.schema_arrow.names
+        wanted = [name for name in names if there.count(name) == 1]
+        if not wanted:
+            raise _no_column("Parquet", there, names)
+        for name in wanted:
+            kind = file.schema_arrow.field(name).type
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
+                raise _wrong_type(kind, fmt)
+        table = file.read(columns=wanted)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise bad_request(f"the body is not a Parquet file: {str(error)[:100]}", "no-parquet") from None
-    if column.null_count:
-        raise conflict(f"x_bits has {column.null_count} nulls", "no-column")
-    return _as_bits(column.to_numpy(), fmt)
+    for name in wanted:
+        if table[name].null_count:
+            raise conflict(f"{name} has {table[name].null_count} nulls", "no-column")
+    return {name: _as_bits(table[name].to_numpy(), fmt) for name in wanted}
+
+
+READERS: dict[str, Callable[[bytes, Format, Sequence[str], Check], dict[str, np.ndarray]]] = {
+    CSV: _csv, NPY: _npy, PARQUET: _parquet
+}  # fmt: skip
+"""The columns of these names in a file, as bits."""
+
+
+def _no_column(kind: str, found: Sequence[str], names: Sequence[str]) -> Problem:
+    columns = ", ".join(repr(name[:40]) for name in found[:10])
+    return conflict(f"the {kind} file has the columns {columns} (accepted: one of {', '.join(names)})", "no-column")
 
 
 def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
@@ -139,12 +227,7 @@ def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
 
 
 def _wrong_type(found: Any, fmt: Format) -> Problem:
-    return conflict(f"the inputs have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
-
-
-def _check(count: int, most: int) -> None:
-    if count > most:
-        raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
+    return conflict(f"the numbers have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
 
 
 def written(kind: str, function: str, fmt: Format, mode: Mode, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:

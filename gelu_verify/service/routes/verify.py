@@ -37,6 +37,7 @@ from ..tokens import Token, checked_token
 from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
+_TEXT_BYTES, _OVERHEAD = 64, 1 << 16  # of a line of CSV; of the headers of other files
 _RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 Name = Annotated[
     str, Query(pattern=r"^[A-Za-z0-9_.+-]{1,60}$", description="Name of the implementation in the report.")
@@ -114,8 +115,9 @@ async def verify(
     inputs_sha256: Sha256 = "",
     prefer: Annotated[str | None, Header(description="`respond-async` or `wait=SECONDS` (RFC 7240).")] = None,
 ) -> Response:
-    """Post raw little-endian output bits in the order of the plan's inputs.
+    """Post a file of outputs in the order of the plan's inputs: raw little-endian bits, npy, CSV or Parquet.
 
+    The content says which it is.
     With `Authorization: Bearer TOKEN` the run is stored; without, the result is forgotten after 15 minutes.
     """
     state, limits = state_of(request), state_of(request).limits
@@ -128,8 +130,9 @@ async def verify(
     made = await _inputs(state, plan, function, dtype, seed)
     if inputs_sha256 not in ("", made.sha256):
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
-    body = await state.spool.body(request, limits.body_bytes, expected=made.size)
-    job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
+    count = made.size // fmt.uint.itemsize
+    body = await state.spool.body(request, min(limits.body_bytes, _OVERHEAD + _TEXT_BYTES * count))
+    job = await asyncio.to_thread(state.jobs.new, count)
     owner, pool = "" if token is None else token.name, state.admission.verification
     upload = Upload(plan, function, dtype, seed, name, body, store, owner, _facts())
     try:
