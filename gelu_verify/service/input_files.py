@@ -8,7 +8,7 @@ import json
 import re
 import tokenize
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray
         return _json(content, fmt, most)
     if kind not in READERS:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
-    return next(iter(READERS[kind](content, fmt, X, check).values()))
+    return _first(READERS[kind](content, fmt, X, check), X)
 
 
 def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
@@ -79,16 +79,17 @@ def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
     kind = _kind_of(content, x_bits.nbytes)
     if kind == RAW:
         return np.frombuffer(content, fmt.uint.newbyteorder("<")).astype(fmt.uint)
-    found = READERS[kind](content, fmt, (*Y, *X), check)
-    outputs = [found[name] for name in Y if name in found]
-    if not outputs:
-        raise conflict(f"the file has no column {' or '.join(Y)}", "no-column")
+    found = READERS[kind](content, fmt, Y, check)
     for name in X:
         wrong = np.flatnonzero(found.get(name, x_bits) != x_bits)
         if len(wrong):
             had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], x_bits))
             raise conflict(f"{name} number {wrong[0] + 1} is {had}; that input is {wanted}", "other-inputs")
-    return outputs[0]
+    return _first(found, Y)
+
+
+def _first(found: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+    return next(found[name] for name in names if name in found)
 
 
 def _kind_of(content: bytes, raw_bytes: int) -> str:
@@ -133,7 +134,7 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
 
 
 def _csv(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
-    """The columns of these names; one column needs no name."""
+    """One column needs no name."""
     try:
         rows = [row for row in csv.reader(io.StringIO(content.decode("ascii"))) if any(row)]
     except UnicodeDecodeError:
@@ -141,12 +142,13 @@ def _csv(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dic
     except csv.Error as error:
         raise bad_request(f"the body is not a CSV file: {error}", "no-csv") from None
     header = [text.strip() for text in rows[0]] if rows else []
-    places = {name: header.index(name) for name in names if name in header}
-    if not places and len(header) > 1:
-        raise _no_column("CSV", header, names)
-    body = rows[1:] if places else rows
-    check(len(body))
-    return {name: _numbers(fmt, body, place) for name, place in (places or {names[0]: 0}).items()}
+    if len(header) == 1 and header[0] not in names:
+        header = [names[0]]
+    else:
+        del rows[:1]
+    wanted = _columns("CSV", header, names)
+    check(len(rows))
+    return {name: _numbers(fmt, rows, header.index(name)) for name in wanted}
 
 
 def _numbers(fmt: Format, rows: list[list[str]], place: int) -> np.ndarray:
@@ -181,17 +183,13 @@ def _npy(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dic
 
 
 def _parquet(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
-    """The columns of these names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         check(file.metadata.num_rows)  # before anything is decompressed
-        there = file.schema_arrow.names
-        wanted = [name for name in names if there.count(name) == 1]
-        if not wanted:
-            raise _no_column("Parquet", there, names)
+        wanted = _columns("Parquet", file.schema_arrow.names, names)
         for name in wanted:
             kind = file.schema_arrow.field(name).type
             if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
@@ -208,12 +206,15 @@ def _parquet(content: bytes, fmt: Format, names: Sequence[str], check: Check) ->
 READERS: dict[str, Callable[[bytes, Format, Sequence[str], Check], dict[str, np.ndarray]]] = {
     CSV: _csv, NPY: _npy, PARQUET: _parquet
 }  # fmt: skip
-"""The columns of these names in a file, as bits."""
+"""Bits of the columns of a file that have one of these names, or a name of inputs."""
 
 
-def _no_column(kind: str, found: Sequence[str], names: Sequence[str]) -> Problem:
-    columns = ", ".join(repr(name[:40]) for name in found[:10])
-    return conflict(f"the {kind} file has the columns {columns} (accepted: one of {', '.join(names)})", "no-column")
+def _columns(kind: str, found: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those columns, of which one must have one of these names."""
+    if not any(found.count(name) == 1 for name in names):
+        columns = ", ".join(repr(name[:40]) for name in found[:10])
+        raise conflict(f"the {kind} file has the columns {columns} (accepted: one {' or '.join(names)})", "no-column")
+    return [name for name in dict.fromkeys((*names, *X)) if found.count(name) == 1]
 
 
 def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:

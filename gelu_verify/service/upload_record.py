@@ -99,10 +99,10 @@ def judged(
     little = fmt.uint.newbyteorder("<")
     x = np.frombuffer(inputs(plan, function, dtype, seed), little).astype(fmt.uint)
     y = read_outputs(content, fmt, x)
+    digest = sha256(y.astype(little).tobytes()).hexdigest()
     target = Uploaded(
         name=f"upload.{name}", function=function, dtypes=(dtype,), note="uploaded results",
-        version=f"sha256:{sha256(y.astype(little).tobytes()).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
-        outputs=y,
+        version=f"sha256:{digest[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x), outputs=y,
     )  # fmt: skip
     request = Request(
         targets=(target,), functions=(function,), dtypes=(dtype,), plan=plan, seed=seed, budget=0, workers=1,

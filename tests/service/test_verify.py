@@ -109,7 +109,7 @@ def test_a_report_comes_with_it_and_runs_only_its_own_script(client, right):
 REFUSED = [
     ("function=gelu&dtype=float16", bytes(10), RAW, 409),
     ("function=gelu&dtype=float16", b"", RAW, 409),
-    ("function=gelu&dtype=float16", bytes(131072), {"Content-Type": "text/csv"}, 415),
+    ("function=gelu&dtype=float16", bytes(131072), {"Content-Type": "text/html"}, 415),
     ("function=gleu&dtype=float16", b"", RAW, 404),
     ("function=gelu&dtype=float8_e5m2", b"", RAW, 404),
     ("function=gelu&dtype=float16&plan=no", b"", RAW, 404),

@@ -17,6 +17,7 @@ from ..bodies import RAW_TYPE, media_type_of
 from ..caching import NO_STORE, REVALIDATE
 from ..encoding import JSON_TYPE, json_bytes
 from ..file_cache import KeptFile, file_response
+from ..input_files import FILES
 from ..jobs import UploadJob
 from ..params import (
     DtypeQuery,
@@ -125,8 +126,8 @@ async def verify(
     token = _store_token(state, request.headers.get("authorization"))
     store = None if token is None else state.store
     kind = media_type_of(request)
-    if kind != RAW_TYPE:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
+    if kind not in (RAW_TYPE, *FILES):
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join((RAW_TYPE, *FILES))})")
     made = await _inputs(state, plan, function, dtype, seed)
     if inputs_sha256 not in ("", made.sha256):
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
