@@ -15,8 +15,11 @@ from urllib.parse import urlsplit
 
 import browsing
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import requiring
+from repository import ROOT
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from click.testing import CliRunner
@@ -67,7 +70,7 @@ def opened(browser, url, size):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page, complaints = context.new_page(), []
     page.set_default_timeout(9000)
-    page.on("console", lambda message: complaints.append(message.text))
+    page.on("console", lambda message: is_refused_file(message) or complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda made: urlsplit(made.url).netloc != urlsplit(url).netloc and complaints.append(made.url))
     page.goto(f"{url}#/lookup?x=-6.5")
@@ -75,6 +78,11 @@ def opened(browser, url, size):
     yield page
     context.close()
     assert complaints == []
+
+
+def is_refused_file(message):
+    """What the browser writes where the server says 409 of an upload."""
+    return "status of 409" in message.text and re.search("/v1/(verify|jobs)", message.location["url"])
 
 
 def accessible(page):
@@ -317,7 +325,7 @@ def test_parameters_are_fields_and_parts_of_links(page):
     formulas = page.inner_text("#formula").splitlines()
     assert formulas[0] == "gelu(x) = x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3"
     assert formulas[1].endswith("phi((x - mu)/sigma), mu = 0.5, sigma = 1/3")
-    page.wait_for_selector("#plot-caption:has-text('gelu[mu=0.5,sigma=1/3] from -6 to 6')")
+    page.wait_for_selector("#plot-caption:has-text('gelu[mu=0.5,sigma=1/3] from -4 to 4')")
     page.fill("#parameters [name=sigma]", "1/2")
     page.press("#parameters [name=sigma]", "Enter")
     page.wait_for_selector("#exact:has-text('0.841344')")
@@ -523,6 +531,31 @@ def test_an_upload_gets_its_grade(page, tmp_path):
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
 
 
+@pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
+def test_files_of_other_kinds_get_their_grade(desk, tmp_path, kind):
+    """Whatever they are called."""
+    desk.goto(desk.url.partition("#")[0] + "#/verify?dtype=float16&plan=landmarks")
+    y = reference_bits("gelu", "float16", np.frombuffer(inputs("landmarks", "gelu", "float16", 0), "<u2"))
+    path = tmp_path / "outputs.data"
+    with path.open("wb") as file:
+        if kind == "npy":
+            np.save(file, y.view(np.float16))
+        elif kind == "csv":
+            file.write("\n".join(["y", *map(str, y.view(np.float16))]).encode())
+        else:
+            pq.write_table(pa.table({"y_bits": y}), file)
+    desk.set_input_files("#file", path)
+    desk.wait_for_selector(".outcome.correctly_rounded")
+
+
+def test_what_a_bad_file_is_is_said(page, tmp_path):
+    page.goto(page.url.partition("#")[0] + "#/verify?dtype=float16&plan=landmarks")
+    np.savez(tmp_path / "y.npz", y=np.zeros(10))
+    page.set_input_files("#file", tmp_path / "y.npz")
+    page.wait_for_selector("#verify-problem:has-text('is a ZIP archive, such as npz (accepted: npy, Parquet, CSV')")
+    accessible(page)
+
+
 def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.goto(page.url.split("#")[0] + "#/verify?dtype=bfloat16")
     page.wait_for_selector("#inputs-facts:has-text('65,536')")
@@ -551,7 +584,7 @@ def test_a_file_of_the_wrong_length_is_reported(desk, tmp_path):
     desk.wait_for_selector("#inputs-facts:has-text('bytes')")
     (tmp_path / "y.bin").write_bytes(bytes(10))
     desk.set_input_files("#file", tmp_path / "y.bin")
-    desk.wait_for_selector("#verify-problem:has-text('10 bytes')")
+    desk.wait_for_selector("#verify-problem:has-text('the file has 10 bytes')")
 
 
 def test_every_view_has_a_name_and_is_clean(page):
@@ -561,6 +594,31 @@ def test_every_view_has_a_name_and_is_clean(page):
         page.wait_for_timeout(300)
         assert page.locator("h1:visible").inner_text() in page.title()
         accessible(page)
+
+
+CUT = """() => [...document.querySelectorAll("body *")].filter((each) => each.clientWidth && !each.closest("svg")
+    && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
+    .map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize("width", [420, 390])
+def test_nothing_is_cut_in_a_narrow_window(browser, width):
+    """Nor is there anything to scroll sideways, in tables and programs either."""
+    with serving("--answers", "kernels,scipy", "--runs", ROOT / "data" / "runs") as found:
+        for page in opened(browser, found.url, (width, 844)):
+            for view, ready in {
+                "lookup?x=-6.5&function=gelu&dtype=float64": "#answers [role=status]:has-text('are correctly rounded')",
+                "lookup?x=-6.5&function=gelu&mu=1/3&dtype=float64": "#answers .empty",
+                "verify?dtype=bfloat16&plan=landmarks": "#inputs-facts:has-text('inputs')",
+                "verify?dtype=float8_e4m3fn": "#ungraded",
+                "runs": "#matrix td",
+                "api": "#api pre",
+            }.items():
+                go_to(page, f"#/{view}")
+                page.wait_for_selector(ready)
+                page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+                assert page.evaluate(CUT) == [], view
+                accessible(page)
 
 
 def test_a_keyboard_is_enough(desk):

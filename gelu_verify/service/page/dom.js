@@ -18,7 +18,9 @@ export function svg(name, attributes = {}, ...children) {
   return made;
 }
 
+// In a narrow window each cell is a line, which names its column.
 export function table(head, rows, label) {
+  for (const row of rows) [...row.cells].forEach((cell, i) => cell.setAttribute("data-column", head[i]));
   const made = element(
     "table", {},
     element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),

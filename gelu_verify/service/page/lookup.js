@@ -177,7 +177,7 @@ function neighbours(answer) {
   const number = (bits, decimal) => element("td", {}, bits, element("span", {}, ` ${brief(decimal)}`));
   const row = (name, { x_bits: x, x: value, y_bits: y, y: result }) => element("tr", { class: name === "x" ? "strong" : null }, element("th", { scope: "row" }, name), number(x, value), y ? number(y, result) : element("td", {}, "–"));
   const { below, above } = answer.neighbours;
-  return table(["", "x", "y"], [below && row("x −", below), row("x", answer), above && row("x +", above)].filter(Boolean), "x and its neighbours");
+  return table(["float", "x", "y"], [below && row("x −", below), row("x", answer), above && row("x +", above)].filter(Boolean), "x and its neighbours");
 }
 
 // Buttons that copy a number as bits, hex float, decimal, and as literals.
