@@ -9,6 +9,7 @@ import re
 import tokenize
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,6 @@ _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionE
 """What NumPy raises for damaged headers: it parses them as Python."""
 
 
-Check = Callable[[int], None]
-"""Raises a Problem if a file has so many numbers; called before they are read."""
-
-
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
     """Bits of the inputs in a file.
 
@@ -48,16 +45,11 @@ def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray
     Problem : 400 not such a file; 409 no such column, another type of numbers; 413 more than `most` inputs; 415 unknown
         kind; 422 not a number
     """
-
-    def check(count: int) -> None:
-        if count > most:
-            raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
-
     if kind == JSON_TYPE:
         return _json(content, fmt, most)
     if kind not in READERS:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
-    return _first(READERS[kind](content, fmt, X, check), X)
+    return _first(READERS[kind](content, fmt, X, most), X)
 
 
 def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
@@ -70,22 +62,20 @@ def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
     ------
     Problem : as for inputs; 409 no such file, not one output for each input, other inputs
     """
-
-    def check(count: int) -> None:
-        if count != len(x_bits):
-            detail = f"the file has {count} outputs (accepted: exactly {len(x_bits)}, one for each input)"
-            raise conflict(detail, "wrong-length")
-
     kind = _kind_of(content, x_bits.nbytes)
     if kind == RAW:
         return np.frombuffer(content, fmt.uint.newbyteorder("<")).astype(fmt.uint)
-    found = READERS[kind](content, fmt, Y, check)
+    found = READERS[kind](content, fmt, Y, len(x_bits))
+    y_bits = _first(found, Y)
+    if len(y_bits) != len(x_bits):
+        detail = f"the file has {len(y_bits)} outputs (accepted: exactly {len(x_bits)}, one for each input)"
+        raise conflict(detail, "wrong-length")
     for name in X:
         wrong = np.flatnonzero(found.get(name, x_bits) != x_bits)
         if len(wrong):
             had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], x_bits))
             raise conflict(f"{name} number {wrong[0] + 1} is {had}; that input is {wanted}", "other-inputs")
-    return _first(found, Y)
+    return y_bits
 
 
 def _first(found: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -133,21 +123,21 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
     return np.array(found, fmt.uint)
 
 
-def _csv(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
+def _csv(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """One column needs no name."""
     try:
-        rows = [row for row in csv.reader(io.StringIO(content.decode("ascii"))) if any(row)]
+        rows = list(islice(filter(any, csv.reader(io.StringIO(content.decode("ascii")))), most + 2))
     except UnicodeDecodeError:
         raise bad_request("the CSV file is not ASCII", "no-csv") from None
     except csv.Error as error:
         raise bad_request(f"the body is not a CSV file: {error}", "no-csv") from None
     header = [text.strip() for text in rows[0]] if rows else []
-    if len(header) == 1 and header[0] not in names:
+    if len(header) < 2 and not {*header} & {*names}:
         header = [names[0]]
     else:
         del rows[:1]
     wanted = _columns("CSV", header, names)
-    check(len(rows))
+    _check(len(rows), most)
     return {name: _numbers(fmt, rows, header.index(name)) for name in wanted}
 
 
@@ -162,7 +152,7 @@ def _numbers(fmt: Format, rows: list[list[str]], place: int) -> np.ndarray:
     return np.array(found, fmt.uint)
 
 
-def _npy(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
+def _npy(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """Read by its header: `np.load` allocates what a file says it holds, and opens archives too."""
     file = io.BytesIO(content)
     try:
@@ -173,7 +163,7 @@ def _npy(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dic
             raise bad_request(f"the npy file has the shape {shape} (accepted: one dimension)", "no-npy")
         if dtype.kind not in "uf":
             raise _wrong_type(dtype, fmt)
-        check(shape[0])
+        _check(shape[0], most)
         found = np.frombuffer(content, dtype, shape[0], file.tell())
     except _NPY_ERRORS as error:
         raise bad_request(
@@ -182,13 +172,13 @@ def _npy(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dic
     return {names[0]: _as_bits(found, fmt)}
 
 
-def _parquet(content: bytes, fmt: Format, names: Sequence[str], check: Check) -> dict[str, np.ndarray]:
+def _parquet(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        check(file.metadata.num_rows)  # before anything is decompressed
+        _check(file.metadata.num_rows, most)  # before anything is decompressed
         wanted = _columns("Parquet", file.schema_arrow.names, names)
         for name in wanted:
             kind = file.schema_arrow.field(name).type
@@ -203,7 +193,7 @@ def _parquet(content: bytes, fmt: Format, names: Sequence[str], check: Check) ->
     return {name: _as_bits(table[name].to_numpy(), fmt) for name in wanted}
 
 
-READERS: dict[str, Callable[[bytes, Format, Sequence[str], Check], dict[str, np.ndarray]]] = {
+READERS: dict[str, Callable[[bytes, Format, Sequence[str], int], dict[str, np.ndarray]]] = {
     CSV: _csv, NPY: _npy, PARQUET: _parquet
 }  # fmt: skip
 """Bits of the columns of a file that have one of these names, or a name of inputs."""
@@ -229,6 +219,11 @@ def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
 
 def _wrong_type(found: Any, fmt: Format) -> Problem:
     return conflict(f"the numbers have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
+
+
+def _check(count: int, most: int) -> None:
+    if count > most:
+        raise Problem(413, "too-large", f"the file has more than {most} numbers")
 
 
 def written(kind: str, function: str, fmt: Format, mode: Mode, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:

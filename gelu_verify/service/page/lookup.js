@@ -168,8 +168,13 @@ async function settle(answer, hash) {
   const mine = turn;
   if (location.hash && location.hash !== hash) history.replaceState(null, "", hash);
   around.show(answer);
-  const nearest = answer.rounding === undefined || answer.rounding === "nearest" ? answer : await lookUp(answer.function, answer.dtype, answer.x_bits, "nearest");
-  if (mine === turn) answers.show(nearest);
+  try {
+    const { function: fn, dtype, x_bits: x, rounding = "nearest" } = answer;
+    const nearest = rounding === "nearest" ? answer : await lookUp(fn, dtype, x, "nearest");
+    if (mine === turn) answers.show(nearest);
+  } catch (error) {
+    if (mine === turn) show(byId("lookup-problem"), error.message);
+  }
 }
 
 // x and the floats beside it, with their results.

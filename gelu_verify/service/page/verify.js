@@ -52,25 +52,23 @@ export function open(query) {
 
 // A program in the chosen language, and the commands that run and judge it.
 function showProgram() {
-  const { dtype } = asked();
-  const { file, command, text } = program(byId("language").value, functionName(), dtype);
+  const { function: fn, ...values } = chosen();
+  const dtype = byId("verify-dtype").value;
+  const { file, command, text } = program(byId("language").value, parameters.nameOf(fn, values), dtype);
   const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
   byId("program").textContent = text;
   byId("program-file").textContent = file;
-  byId("commands").textContent = isGraded() ? `curl -fsS -o x.bin '${origin}/${inputsPath()}'
-${command}
-curl -sS -o verdict.json '${origin}/v1/verify?${new URLSearchParams(asked())}' -H 'Content-Type: application/octet-stream' -H 'Prefer: wait=20' --data-binary @y.bin
-grep -o '"headline":"[^"]*"' verdict.json || cat verdict.json
-` : `for i in $(seq 0 255); do printf '%b' "\\0$(printf '%03o' $i)"; done > x.bin
-${command}
-curl -fsS -o want.bin '${origin}/v1/tables/${byId("verify-function").value}/${dtype}.bin${withQuestionMark(parameters.written(byId("verify-parameters")))}'
+  byId("commands").textContent = isGraded() ? `curl -fsS -o x.bin '${origin}/${inputsPath()}' &&
+${command} &&
+curl -sS -o verdict.json '${origin}/v1/verify?${new URLSearchParams(form())}' -H 'Content-Type: application/octet-stream' -H 'Prefer: wait=20' --data-binary @y.bin &&
+(grep -o '"headline":"[^"]*"' verdict.json || cat verdict.json)
+` : `for i in $(seq 0 255); do printf '%b' "\\0$(printf '%03o' $i)"; done > x.bin &&
+${command} &&
+curl -fsS -o want.bin '${origin}/v1/tables/${fn}/${dtype}.bin?${new URLSearchParams(values)}' &&
 cmp -s y.bin want.bin && echo 'all 256 results are correctly rounded'
 cmp -l y.bin want.bin | while read n y want; do printf 'x 0x%02x: 0x%02x, correct 0x%02x\\n' $((n - 1)) 0$y 0$want; done
 `;
 }
-
-const withQuestionMark = (values) => (Object.keys(values).length ? `?${new URLSearchParams(values)}` : "");
-const functionName = () => parameters.nameOf(byId("verify-function").value, parameters.written(byId("verify-parameters")));
 
 // Uploads are judged in dtypes of 16 bits and more.
 const isGraded = () => formatOf(byId("verify-dtype").value).width > 8;
@@ -79,7 +77,7 @@ const isGraded = () => formatOf(byId("verify-dtype").value).width > 8;
 const chosen = () => ({ function: byId("verify-function").value, ...parameters.written(byId("verify-parameters")) });
 
 // All fields of the form.
-const asked = () => ({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
+const form = () => ({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
 
 const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?${new URLSearchParams(chosen())}`;
 
@@ -104,7 +102,7 @@ async function describe() {
     if (path !== inputsPath()) return;
     if (!response.ok) throw new Error(await problemOf(await fetch(path)));
     const count = Number(response.headers.get("x-inputs-count"));
-    const { width } = catalogue.dtypes.find((each) => each.name === byId("verify-dtype").value);
+    const { width } = formatOf(byId("verify-dtype").value);
     byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${((count * width) / 8).toLocaleString("en")} bytes`;
   } catch (error) {
     link.removeAttribute("href");
@@ -118,7 +116,7 @@ async function send(file) {
   byId("verify-progress").hidden = false;
   byId("bar").value = 0;
   try {
-    let job = await upload(new URLSearchParams(asked()), file, byId("token").value);
+    let job = await upload(new URLSearchParams(form()), file, byId("token").value);
     while (job.state === "running") {
       byId("bar").value = job.progress.done / job.progress.total;
       await new Promise((done) => setTimeout(done, 150));
