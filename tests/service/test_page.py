@@ -451,6 +451,13 @@ def test_programs_run_as_they_are_printed(desk, tmp_path, language):
         assert words in done.stdout, query
 
 
+def test_a_parameter_that_is_not_a_number_has_no_program(desk):
+    for text in ("half", "0x1"):
+        go_to(desk, f"#/verify?function=gelu&mu={text}&dtype=float8_e5m2")
+        desk.evaluate("document.getElementById('programs').open = true")
+        desk.wait_for_selector(f"#program:text-is('{text} is not a number')")
+
+
 def test_programs_are_copied(desk):
     desk.goto(desk.url.partition("#")[0] + "#/verify?dtype=bfloat16&function=silu")
     desk.click("#programs summary")

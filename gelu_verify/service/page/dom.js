@@ -38,10 +38,10 @@ export function show(place, problem) {
   place.textContent = problem || "";
 }
 
-// Copies a text and says so; where the browser refuses, the text is shown.
-export async function copy(text, place, said = `Copied ${text}`) {
+// Copies a text and says so; where the browser does not permit it, something else is said.
+export async function copy(text, place, said = `Copied ${text}`, refused = text) {
   const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-  place.textContent = copied ? said : text;
+  place.textContent = copied ? said : refused;
 }
 
 // An error in ULP, three digits, or all before the point: "=" is rounded up and ">=" down, so that the statement stays true.

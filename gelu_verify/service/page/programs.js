@@ -3,7 +3,7 @@
 import { doubleOf, formatOf } from "./formats.js";
 import { baseOf, formulaOf, valuesOf } from "./parameters.js";
 
-// In words that all languages share, with z for x in the parameters of the function; of other functions the program returns x.
+// In words that all languages share; z is x in the parameters of the function. For other functions the program returns x.
 const FORMULAS = {
   gelu: "x / 2.0 * erfc(-z / 1.4142135623730951)",
   gelu_tanh: "x / (1.0 + exp(-1.5957691216057308 * (x + 0.044715 * x * x * x)))",
@@ -21,7 +21,8 @@ function formula(fn, names) {
 
 // An exact parameter as a double.
 function literal(text) {
-  const value = text.split("/").map((each) => doubleOf(each)).reduce((a, b) => a / b);
+  const value = text.split("/").map(doubleOf).reduce((a, b) => a / b);
+  if (Number.isNaN(value)) throw new Error(`${text} is not a number`);
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 

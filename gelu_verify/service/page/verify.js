@@ -18,7 +18,7 @@ export function start() {
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
   options(byId("language"), languages, "C");
   byId("language").addEventListener("change", showProgram);
-  for (const name of ["program", "commands"]) byId(`copy-${name}`).addEventListener("click", () => copy(byId(name).textContent, byId("copied"), "Copied."));
+  for (const name of ["program", "commands"]) byId(`copy-${name}`).addEventListener("click", () => copy(byId(name).textContent, byId("copied"), "Copied.", "The browser does not permit it: select the text."));
   for (const id of ["verify-form", "token-form", "language-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
   byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
   const drop = byId("drop");
@@ -54,7 +54,13 @@ export function open(query) {
 function showProgram() {
   const { function: fn, ...values } = chosen();
   const dtype = byId("verify-dtype").value;
-  const { file, command, text } = program(byId("language").value, parameters.nameOf(fn, values), dtype);
+  let made;
+  try {
+    made = program(byId("language").value, parameters.nameOf(fn, values), dtype);
+  } catch (error) { // of a parameter that is not a number
+    made = { file: "", command: "", text: error.message };
+  }
+  const { file, command, text } = made;
   const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
   byId("program").textContent = text;
   byId("program-file").textContent = file;
