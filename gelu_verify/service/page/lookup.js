@@ -12,7 +12,9 @@ import { ROUNDED, brief, trimmed } from "./texts.js";
 const QUIET_MS = 200; // no other requests while the user steps through numbers
 let current = null;
 let turn = 0;
-let stepping = false;
+let stepping = false; // the answer to a step is not here yet
+let held = false; // an arrow key in x
+let rest = () => {}; // asks what is not asked while it is held
 
 export function start() {
   options(byId("function"), catalogue.functions.map((each) => each.name), "gelu");
@@ -36,6 +38,11 @@ export function start() {
   byId("half").addEventListener("click", () => scale(-1));
   byId("double").addEventListener("click", () => scale(1));
   byId("x").addEventListener("keydown", keys);
+  for (const name of ["keyup", "blur"]) byId("x").addEventListener(name, () => {
+    if (!held) return;
+    held = false;
+    rest();
+  });
   byId("more-digits").addEventListener("click", moreDigits);
   byId("previous").addEventListener("click", () => step("below"));
   byId("next").addEventListener("click", () => step("above"));
@@ -86,17 +93,17 @@ function keys(event) {
   const up = { ArrowUp: true, ArrowDown: false }[event.key];
   if (up === undefined) return;
   event.preventDefault();
-  if (event.shiftKey) scale(up ? 1 : -1);
+  held = true;
+  if (event.shiftKey) scale(up ? 1 : -1, event.repeat);
   else step(up ? "above" : "below", event.repeat);
 }
 
 // x times 2 or a half: the exponent of the hex float, which is exact.
-function scale(by) {
+function scale(by, again) {
   const match = /^(.*p)([+-]?\d+)$/.exec(current?.x_hex ?? "");
   if (!match || current.x === "0" || current.x === "-0") return;
   const exponent = Number(match[2]) + by;
-  byId("x").value = `${match[1]}${exponent < 0 ? "" : "+"}${exponent}`;
-  go();
+  move(`${match[1]}${exponent < 0 ? "" : "+"}${exponent}`, again);
 }
 
 async function moreDigits() {
@@ -110,14 +117,18 @@ async function moreDigits() {
   }
 }
 
-// The next float. While a key is held, each step waits for the answer of the one before: none is skipped, and there is one
-// request at a time. The URL follows at the end, because browsers limit how often it may change.
-async function step(side, held = false) {
+function step(side, again) {
   const there = current?.neighbours[side];
-  if (!there || stepping) return;
+  if (there) move(there.x_bits, again);
+}
+
+// To another x. While a key is held, each step waits for the answer of the one before: none is skipped, and there is one
+// request at a time. The URL follows at the end, because browsers limit how often it may change.
+async function move(x, again = false) {
+  if (stepping) return;
   stepping = true;
-  byId("x").value = there.x_bits;
-  if (!held) history.pushState(null, "", address());
+  byId("x").value = x;
+  if (!again) history.pushState(null, "", address());
   await render().finally(() => (stepping = false));
 }
 
@@ -160,7 +171,8 @@ async function render() {
   const picture = await plot(answer.function, answer).catch((error) => element("p", { class: "empty" }, error.message));
   if (mine !== turn) return;
   byId("plot").replaceChildren(picture);
-  setTimeout(() => mine === turn && !byId("lookup").hidden && settle(answer, hash), QUIET_MS);
+  rest = () => setTimeout(() => mine === turn && !byId("lookup").hidden && settle(answer, hash), QUIET_MS);
+  if (!held) rest();
 }
 
 // What implementations return: asked for when the user stays at a number.
