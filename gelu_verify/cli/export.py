@@ -36,7 +36,10 @@ def headers(folder: Path, functions: tuple[str, ...]) -> None:
     "--function", "functions", multiple=True, metavar="F", help="Write only the tables of F; may be repeated."
 )
 @click.option("--documentation", metavar="URL", help="Documentation that the page links to.")
-def site(folder: Path, runs: Path | None, functions: tuple[str, ...], documentation: str | None) -> None:
+@click.option("--source", metavar="URL", help="Source code that the page links to.")
+def site(
+    folder: Path, runs: Path | None, functions: tuple[str, ...], documentation: str | None, source: str | None
+) -> None:
     """Write the read-only part of the service as static files.
 
     DIR is a new or an empty folder. It gets the web page, all tables, the inputs of the plans and the published runs
@@ -48,5 +51,5 @@ def site(folder: Path, runs: Path | None, functions: tuple[str, ...], documentat
         from ..service.site import write_site
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
-    written = write_site(folder, runs, functions, documentation)
+    written = write_site(folder, runs, functions, documentation, source)
     say(f"written: {folder} ({len(written)} files; to try it: python -m http.server -d {folder})")

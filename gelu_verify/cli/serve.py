@@ -88,6 +88,7 @@ def _text(value: Any) -> Any:
 @click.option("--jobs", type=FOLDER, metavar="DIR", help="Folder in which the results of uploads without a token "
               "outlive the server; default a temporary file.")  # fmt: skip
 @click.option("--documentation", metavar="URL", help="Documentation that the page links to.")
+@click.option("--source", metavar="URL", help="Source code that the page links to.")
 @click.option("--log-requests", type=click.Choice(["all", "errors"]), default="all", show_default=True,
               help="Which requests are logged on stderr.")  # fmt: skip
 @click.option("--shutdown-delay", type=RealOption(), default=0.0, show_default=True, metavar="S",
@@ -133,7 +134,7 @@ def _settings(options: dict[str, Any]) -> Settings:
         warn(f"--store without a token: uploads cannot be stored (give --token-file or ${TOKEN})")
     hosts = options["allowed_hosts"]
     same = ("host", "port", "unix_socket", "workers", "store", "store_bytes", "retain_days", "runs", "spool",
-            "documentation", "log_requests")  # fmt: skip
+            "documentation", "source", "log_requests")  # fmt: skip
     return Settings(
         **{name: options[name] for name in same}, tokens=tokens, families=_families(options["answers"]),
         allowed_hosts=None if hosts is None else tuple(_names(hosts.lower())),

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from .admission import Admission, ByteBudget
 from .clients import CLIENT
-from .problems import Problem, bad_request, conflict, too_large
+from .problems import Problem, bad_request, too_large
 from .settings import ServiceLimits
 
 RAW_TYPE = "application/octet-stream"
@@ -84,19 +84,17 @@ class Spool:
     def __init__(self, admission: Admission, limits: ServiceLimits, folder: str | None) -> None:
         self._admission, self._limits, self._folder = admission, limits, folder
 
-    async def body(self, request: Request, max_bytes: int, expected: int | None = None) -> Body:
+    async def body(self, request: Request, max_bytes: int) -> Body:
         """The body of a request, to be closed by the caller.
 
         Raises
         ------
         Problem : 413 longer than `max_bytes`; 415 encoded; 429 not admitted; 408 too slow; 400 cut off;
-            409 not `expected` bytes long; 507 the disk is full
+            507 the disk is full
         """
-        _check_announced(request, max_bytes, expected)
+        _check_announced(request, max_bytes)
         with self._admission.receiving(), self._closed_on_error() as body:
             await self._receive(request, body, max_bytes)
-            if expected is not None and body.size != expected:
-                raise wrong_length(body.size, expected)
             return body
 
     async def kept(self, content: bytes) -> Body:
@@ -147,8 +145,8 @@ def _too_slow(limits: ServiceLimits, size: int) -> Problem:
     return Problem(408, "too-slow", detail)
 
 
-def _check_announced(request: Request, max_bytes: int, expected: int | None) -> None:
-    """Refuse a body by its head: Problem if it is encoded, too long, or not of the expected length."""
+def _check_announced(request: Request, max_bytes: int) -> None:
+    """Refuse a body by its head: Problem if it is encoded or too long."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
         detail = f"content encoding {encoding[:40]!r} (accepted: identity, a body that is not compressed)"
@@ -157,12 +155,6 @@ def _check_announced(request: Request, max_bytes: int, expected: int | None) -> 
     size = int(declared) if declared.isascii() and declared.isdecimal() else None
     if size is not None and size > max_bytes:
         raise too_large(f"the body has {size} bytes (accepted: up to {max_bytes})")
-    if expected is not None and size not in (None, expected):
-        raise wrong_length(size or 0, expected)
-
-
-def wrong_length(found: int, expected: int) -> Problem:
-    return conflict(f"the body has {found} bytes (accepted: exactly {expected})", "wrong-length")
 
 
 class SlicedResponse(Response):

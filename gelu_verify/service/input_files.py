@@ -1,15 +1,17 @@
-"""Files of inputs and of results: NumPy's npy and npz, CSV, Parquet, streams of Arrow."""
+"""Files of inputs, of outputs and of results: raw bits, NumPy's npy and npz, CSV, Parquet, streams of Arrow."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
 import resource
 import tokenize
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,11 @@ FILES = tuple(INPUTS_OF.values())
 COMPRESSED = (PARQUET, ARROW)
 """A few bytes of these may be many inputs."""
 _ARROW_BYTES = 1 << 28
+X, Y = ("x_bits", "x"), ("y_bits", "y")
+"""Names that a column may have."""
+_MAGIC = {b"\x93NUMPY": NPY, b"PAR1": PARQUET}
+_OTHERS = {b"PK\x03\x04": "a ZIP archive, such as npz", b"\x1f\x8b": "compressed by gzip", b"\x89HDF": "HDF5"}
+_NOT_TEXT = re.compile(rb"[^\t\r\n -~]")
 _BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionError, tokenize.TokenError)
 """What NumPy raises for damaged headers: it parses them as Python."""
@@ -39,19 +46,66 @@ _NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionE
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
     """Bits of the inputs in a file.
 
-    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up; the others have
-    unsigned integers as wide as the dtype (Parquet and Arrow: in a column `x_bits`), or floats of it.
+    JSON has bits as text in `x_bits`. A CSV file has one number a line, as in the path of a look-up, or a column
+    `x_bits` or `x`; Parquet and Arrow have such a column, and with npy unsigned integers as wide as the dtype, or its
+    floats.
 
     Raises
     ------
-    Problem : 400 not such a file; 409 another type of numbers; 413 more than `most` inputs; 415 unknown kind
+    Problem : 400 not such a file; 409 no such column, another type of numbers; 413 more than `most` inputs; 415 unknown
+        kind; 422 not a number
     """
-    readers: dict[str, Callable[[bytes, Format, int], np.ndarray]] = {
-        JSON_TYPE: _json, CSV: _csv, NPY: _npy, PARQUET: _parquet, ARROW: _arrow,
-    }  # fmt: skip
-    if kind not in readers:
+    if kind == JSON_TYPE:
+        return _json(content, fmt, most)
+    if kind not in READERS:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
-    return readers[kind](content, fmt, most)
+    return _first(READERS[kind](content, fmt, X, most), X)
+
+
+def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
+    """Bits of the outputs for these inputs in a file; its content says whether it is npy, Parquet, CSV or raw bits.
+
+    The files are those of `read_inputs`, with a column `y_bits` or `y`; if `x_bits` or `x` is there too, it must have
+    the inputs.
+
+    Raises
+    ------
+    Problem : as for inputs; 409 no such file, not one output for each input, other inputs
+    """
+    kind = _kind_of(content, x_bits.nbytes)
+    if kind == RAW:
+        return np.frombuffer(content, fmt.uint.newbyteorder("<")).astype(fmt.uint)
+    found = READERS[kind](content, fmt, Y, len(x_bits))
+    y_bits = _first(found, Y)
+    if len(y_bits) != len(x_bits):
+        detail = f"the file has {len(y_bits)} outputs (accepted: exactly {len(x_bits)}, one for each input)"
+        raise conflict(detail, "wrong-length")
+    for name in X:
+        wrong = np.flatnonzero(found.get(name, x_bits) != x_bits)
+        if len(wrong):
+            had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], x_bits))
+            raise conflict(f"{name} number {wrong[0] + 1} is {had}; that input is {wanted}", "other-inputs")
+    return y_bits
+
+
+def _first(found: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+    return next(found[name] for name in names if name in found)
+
+
+def _kind_of(content: bytes, raw_bytes: int) -> str:
+    """What a file of outputs is. Text is CSV, even where it is as long as raw bits would be."""
+    for magic, kind in _MAGIC.items():
+        if content.startswith(magic):
+            return kind
+    if content and not _NOT_TEXT.search(content):
+        return CSV
+    if len(content) == raw_bytes:
+        return RAW
+    found = next(
+        (name for magic, name in _OTHERS.items() if content.startswith(magic)), "neither npy, Parquet nor text"
+    )
+    accepted = f"npy, Parquet, CSV, or raw bits of exactly {raw_bytes} bytes"
+    raise conflict(f"the file has {len(content)} bytes and is {found} (accepted: {accepted})", "wrong-length")
 
 
 def _json(content: bytes, fmt: Format, most: int) -> np.ndarray:
@@ -79,74 +133,91 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
     return np.array(found, fmt.uint)
 
 
-def _csv(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _csv(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
+    """One column needs no name."""
     try:
-        lines = content.decode("ascii").splitlines()
+        rows = list(islice(filter(any, csv.reader(io.StringIO(content.decode("ascii")))), most + 2))
     except UnicodeDecodeError:
         raise bad_request("the CSV file is not ASCII", "no-csv") from None
-    texts = [line.strip().strip('"') for line in lines if line.strip()]
-    if texts and texts[0] in ("x", "x_bits"):
-        del texts[0]
-    _check(len(texts), most)
+    except csv.Error as error:
+        raise bad_request(f"the body is not a CSV file: {error}", "no-csv") from None
+    header = [text.strip() for text in rows[0]] if rows else []
+    if len(header) < 2 and not {*header} & {*names}:
+        header = [names[0]]
+    else:
+        del rows[:1]
+    wanted = _columns("CSV", header, names)
+    _check(len(rows), most)
+    return {name: _numbers(fmt, rows, header.index(name)) for name in wanted}
+
+
+def _numbers(fmt: Format, rows: list[list[str]], place: int) -> np.ndarray:
+    """Bits of the numbers in a column."""
     found = []
-    for number, text in enumerate(texts, 1):
+    for number, row in enumerate(rows, 1):
         try:
-            found.append(fmt.parse(text))
+            found.append(fmt.parse(row[place].strip() if place < len(row) else ""))
         except UsageError as error:
-            raise Problem(422, "invalid", f"input {number}: {error}") from None
+            raise Problem(422, "invalid", f"number {number}: {error}") from None
     return np.array(found, fmt.uint)
 
 
-def _npy(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _npy(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """Read by its header: `np.load` allocates what a file says it holds, and opens archives too."""
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_header(file)
-        if len(shape) != 1 or dtype.kind not in "uf":
-            raise bad_request("the npy file has more than one dimension, or other than numbers", "no-npy")
+        if len(shape) != 1 or shape[0] < 0:
+            raise bad_request(f"the npy file has the shape {shape} (accepted: one dimension)", "no-npy")
+        if dtype.kind not in "uf":
+            raise _wrong_type(dtype, fmt)
         _check(shape[0], most)
-        if shape[0] < 0:
-            raise bad_request(f"the npy file has the length {shape[0]}", "no-npy")
         found = np.frombuffer(content, dtype, shape[0], file.tell())
     except _NPY_ERRORS as error:
         raise bad_request(
             f"the body is not an npy file: {str(error)[:100] or 'its header is damaged'}", "no-npy"
         ) from None
-    return _as_bits(found, fmt)
+    return {names[0]: _as_bits(found, fmt)}
 
 
-def _parquet(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _parquet(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check(file.metadata.num_rows, most)  # before anything is decompressed
-        _check_column(file.schema_arrow, fmt)
-        column = file.read(columns=["x_bits"]).column("x_bits")
+        wanted = _number_columns("Parquet", file.schema_arrow, names, fmt)
+        table = file.read(columns=wanted)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise bad_request(f"the body is not a Parquet file: {str(error)[:100]}", "no-parquet") from None
-    return _as_bits(_without_nulls(column), fmt)
+    return {name: _as_bits(_without_nulls(name, table[name]), fmt) for name in wanted}
 
 
-def _arrow(content: bytes, fmt: Format, most: int) -> np.ndarray:
+def _arrow(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     import pyarrow as pa
 
-    found, count, pool = [], 0, pa.system_memory_pool()
+    count, pool = 0, pa.system_memory_pool()
     try:
         with pa.ipc.open_stream(content) as stream:
-            _check_column(stream.schema, fmt)
-            only = pa.ipc.IpcReadOptions(use_threads=False, included_fields=[stream.schema.names.index("x_bits")])
+            wanted = _number_columns("Arrow", stream.schema, names, fmt)
+            only = pa.ipc.IpcReadOptions(
+                use_threads=False, included_fields=sorted(map(stream.schema.names.index, wanted))
+            )
+        found: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
         with pa.ipc.open_stream(content, options=only, memory_pool=pool) as stream, _little_memory():
             for batch in stream:
                 batch.validate(full=True)
                 _check(count := count + batch.num_rows, most)
-                found.append(_without_nulls(batch.column("x_bits")))
+                for name in wanted:
+                    found[name].append(_without_nulls(name, batch.column(name)))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise bad_request(f"the body is not a stream of Arrow: {str(error)[:100]}", "no-arrow") from None
-    return _as_bits(np.concatenate(found), fmt) if found else np.empty(0, fmt.uint)
+    return {
+        name: _as_bits(np.concatenate(each), fmt) if each else np.empty(0, fmt.uint) for name, each in found.items()
+    }
 
 
 @contextmanager
@@ -165,20 +236,35 @@ def _little_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def _check_column(schema: Any, fmt: Format) -> None:
-    """Problem 409 unless a schema has one column of inputs."""
+READERS: dict[str, Callable[[bytes, Format, Sequence[str], int], dict[str, np.ndarray]]] = {
+    CSV: _csv, NPY: _npy, PARQUET: _parquet, ARROW: _arrow,
+}  # fmt: skip
+"""Bits of the columns of a file that have one of these names, or a name of inputs."""
+
+
+def _columns(kind: str, found: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those columns, of which one must have one of these names."""
+    if not any(found.count(name) == 1 for name in names):
+        columns = ", ".join(repr(name[:40]) for name in found[:10])
+        raise conflict(f"the {kind} file has the columns {columns} (accepted: one {' or '.join(names)})", "no-column")
+    return [name for name in dict.fromkeys((*names, *X)) if found.count(name) == 1]
+
+
+def _number_columns(kind: str, schema: Any, names: Sequence[str], fmt: Format) -> list[str]:
+    """The same of a pyarrow schema, where they must be numbers: texts and lists can be of any length."""
     import pyarrow as pa
 
-    if schema.names.count("x_bits") != 1:
-        raise conflict("the file does not have one column x_bits", "no-column")
-    kind = schema.field("x_bits").type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
-        raise _wrong_type(kind, fmt)
+    wanted = _columns(kind, schema.names, names)
+    for name in wanted:
+        found = schema.field(name).type
+        if not (pa.types.is_integer(found) or pa.types.is_floating(found)):
+            raise _wrong_type(found, fmt)
+    return wanted
 
 
-def _without_nulls(column: Any) -> np.ndarray:
+def _without_nulls(name: str, column: Any) -> np.ndarray:
     if column.null_count:
-        raise conflict(f"x_bits has {column.null_count} nulls", "no-column")
+        raise conflict(f"{name} has {column.null_count} nulls", "no-column")
     return np.asarray(column.to_numpy())
 
 
@@ -193,12 +279,12 @@ def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
 
 
 def _wrong_type(found: Any, fmt: Format) -> Problem:
-    return conflict(f"the inputs have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
+    return conflict(f"the numbers have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
 
 
 def _check(count: int, most: int) -> None:
     if count > most:
-        raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
+        raise Problem(413, "too-large", f"the file has more than {most} numbers")
 
 
 def written(kind: str, function: str, fmt: Format, mode: Mode, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:

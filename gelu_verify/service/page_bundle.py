@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from html import escape
+from importlib.metadata import metadata
 from importlib.resources import files
 
 from .encoding import json_bytes
@@ -23,7 +24,7 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|let) (\w+))", re.MU
 _SCRIPT = '<script type="module" src="assets/app.js"></script>\n'
 _STYLE = '<link rel="stylesheet" href="assets/page.css">'
 _ICON = "assets/icon.svg"
-_DOCUMENTATION = "<!-- documentation -->"
+_LINKS = "<!-- links -->"
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,24 @@ def assets() -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in MEDIA_TYPES}
 
 
-def documented(page: str, url: str | None) -> str:
-    """The page with a link to the documentation, where that is somewhere."""
-    link = f' <a href="{escape(url)}">Documentation</a>' if url else ""
-    assert page.count(_DOCUMENTATION) == 1
-    return page.replace(_DOCUMENTATION, link)
+def linked(page: str, documentation: str | None, source: str | None) -> str:
+    """The page with links to documentation and source: these, or those of `project.urls` where it has them."""
+    urls = dict(each.split(", ", 1) for each in metadata("gelu-verify").get_all("Project-URL", []))
+    given = {"Documentation": documentation, "Source": source}
+    found = {name: url or urls.get(name) for name, url in given.items()}
+    links = "".join(f' <a href="{escape(url)}">{name}</a>' for name, url in found.items() if url)
+    assert page.count(_LINKS) == 1
+    return page.replace(_LINKS, links)
 
 
 @cache
-def index(documentation: str | None = None) -> Page:
-    """The page, which links to the documentation."""
+def index(documentation: str | None = None, source: str | None = None) -> Page:
+    """The page, which links to documentation and source."""
     script, css = bundle("app"), text("page.css")
     icon = base64.b64encode(assets()["icon.svg"]).decode()
     data = json_bytes(catalogue(static=False)).decode().replace("<", "\\u003c")
     data_block = f'<script type="application/json" id="catalogue">{data}</script>\n'
-    content = documented(text("index.html"), documentation)
+    content = linked(text("index.html"), documentation, source)
     for old, new in {
         _SCRIPT: f'{data_block}<script type="module">{script}</script>\n',
         _STYLE: f"<style>{css}</style>",

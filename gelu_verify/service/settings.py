@@ -87,7 +87,8 @@ class Settings:
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`
     spool: Path | None = None  # folder for bodies while they are used; None: the system's for temporary files
     jobs_folder: Path | None = None  # folder of the table of jobs, if it is to outlive the server
-    documentation: str | None = None  # URL of the documentation, to which the page links
+    documentation: str | None = None  # URLs to which the page links
+    source: str | None = None
     log_requests: str = "all"  # or "errors"
     shutdown_delay_s: float = 0.0  # from SIGTERM, in which /readyz is 503 and requests are still accepted
     drain_s: float = 10.0  # that running requests then get

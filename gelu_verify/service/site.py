@@ -12,7 +12,7 @@ from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
-from .page_bundle import assets, documented
+from .page_bundle import assets, linked
 from .reports import render_runs, table_of
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary
 from .routes.tables import entry_of
@@ -24,7 +24,11 @@ Files = Iterator[tuple[str, bytes]]
 
 
 def write_site(
-    folder: Path, runs: Path | None = None, functions: Sequence[str] = (), documentation: str | None = None
+    folder: Path,
+    runs: Path | None = None,
+    functions: Sequence[str] = (),
+    documentation: str | None = None,
+    source: str | None = None,
 ) -> list[Path]:
     """Write the site; the files written.
 
@@ -33,7 +37,7 @@ def write_site(
     folder : new or empty
     runs : folder of stored runs to publish
     functions : tables and inputs of these only; default all
-    documentation : URL that the page links to
+    documentation, source : URLs that the page links to
 
     Raises
     ------
@@ -47,7 +51,7 @@ def write_site(
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []
     with cannot(f"write the site to {folder}"):
-        for path, content in _files(names, RunRepository(None, runs), documentation):
+        for path, content in _files(names, RunRepository(None, runs), documentation, source):
             file_path = folder / path
             file_path.parent.mkdir(parents=True, exist_ok=True)
             file_path.write_bytes(content)
@@ -55,13 +59,13 @@ def write_site(
     return written
 
 
-def _files(functions: Sequence[str], repository: RunRepository, documentation: str | None) -> Files:
+def _files(functions: Sequence[str], repository: RunRepository, documentation: str | None, source: str | None) -> Files:
     everything = catalogue(static=True)
     chosen = [each for each in everything["functions"] if each["name"] in functions]
     yield "v1/functions.json", json_bytes({**everything, "functions": chosen})
     for name, content in assets().items():
         if name == "index.html":
-            yield name, documented(content.decode(), documentation).encode()
+            yield name, linked(content.decode(), documentation, source).encode()
         else:
             yield f"assets/{name}", content
     yield from _tables(functions)

@@ -12,6 +12,7 @@ from ..records.serialize import record_from_json, to_json
 from ..report.verdicts import headline
 from .bodies import Body
 from .jobs import JobRegistry, UnstoredRun, UploadJob
+from .problems import problem_of
 from .process_pool import ForkPool
 from .store import Store
 from .telemetry import log
@@ -39,7 +40,8 @@ def run_job(pool: ForkPool, jobs: JobRegistry, job: UploadJob, upload: Upload) -
     try:
         buckets = _verify(pool, jobs, job, upload)
     except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
-        log("error", logging.ERROR, error, job=job.id)
+        if problem_of(error).status >= 500:  # else the file is wrong
+            log("error", logging.ERROR, error, job=job.id)
         jobs.end(job, error)
     else:
         jobs.end(job, None, buckets)

@@ -19,6 +19,7 @@ from ..records.serialize import to_json
 from ..runs.bucket_files import parquet_of
 from ..targets.base import Target
 from ..work.observer import Observer
+from .input_files import read_outputs
 from .problems import not_found
 
 
@@ -86,7 +87,7 @@ class _Counting(Observer):
 def judged(
     content: bytes, plan: str, function: str, dtype: str, seed: int, name: str, tell: Callable[[int], None]
 ) -> tuple[list[Any], bytes]:
-    """In a process: the record of a run that judges these outputs and the size of its table; the table, then its file.
+    """In a process: the record of a run that judges a file of outputs, the size of its table; the table, then its file.
 
     `tell` is told of inputs that are done.
     """
@@ -97,10 +98,11 @@ def judged(
     fmt = get_format(dtype)
     little = fmt.uint.newbyteorder("<")
     x = np.frombuffer(inputs(plan, function, dtype, seed), little).astype(fmt.uint)
+    y = read_outputs(content, fmt, x)
+    digest = sha256(y.astype(little).tobytes()).hexdigest()
     target = Uploaded(
         name=f"upload.{name}", function=function, dtypes=(dtype,), note="uploaded results",
-        version=f"sha256:{sha256(content).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
-        outputs=np.frombuffer(content, little).astype(fmt.uint),
+        version=f"sha256:{digest[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x), outputs=y,
     )  # fmt: skip
     request = Request(
         targets=(target,), functions=(function,), dtypes=(dtype,), plan=plan, seed=seed, budget=0, workers=1,

@@ -6,13 +6,20 @@ axe-playwright-python brings: `tox -e service` has them.
 
 import functools
 import http.server
+import re
+import shutil
+import subprocess
 import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import browsing
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import requiring
+from repository import ROOT
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from click.testing import CliRunner
@@ -28,6 +35,9 @@ NARROW = [
     ("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"), ("float16", "65520"),
     ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8"),
 ]  # fmt: skip
+LANGUAGES = {  # of programs, and what compiles or runs them
+    "C": "cc", "C++": "c++", "Go": "go", "Rust": "rustc", "JavaScript": "node", "Python": "python3",
+}  # fmt: skip
 KNOWN = [("float32", "1"), ("float32", "0x1p-149"), ("float64", "-0"), ("float64", "0x1p+0"), ("float64", "inf")]
 
 
@@ -60,14 +70,19 @@ def opened(browser, url, size):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page, complaints = context.new_page(), []
     page.set_default_timeout(9000)
-    page.on("console", lambda message: complaints.append(message.text))
+    page.on("console", lambda message: is_refused_file(message) or complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda made: urlsplit(made.url).netloc != urlsplit(url).netloc and complaints.append(made.url))
-    page.goto(url)
+    page.goto(f"{url}#/lookup?x=-6.5")
     page.wait_for_selector("#answers > *", timeout=20_000)
     yield page
     context.close()
     assert complaints == []
+
+
+def is_refused_file(message):
+    """What the browser writes where the server says 409 of an upload."""
+    return "status of 409" in message.text and re.search("/v1/(verify|jobs)", message.location["url"])
 
 
 def accessible(page):
@@ -78,6 +93,16 @@ def accessible(page):
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
+def go_to(page, fragment):
+    page.evaluate(
+        """fragment => new Promise((done) => {
+            window.addEventListener("hashchange", () => setTimeout(done), { once: true });
+            location.hash = fragment;
+        })""",
+        fragment,
+    )
+
+
 def lookup_json(page, x, function="gelu", dtype="float32"):
     page.fill("#x", x)
     page.select_option("#function", function)
@@ -85,6 +110,32 @@ def lookup_json(page, x, function="gelu", dtype="float32"):
     page.press("#x", "Enter")
     page.wait_for_selector(f"#exact-title:has-text('{function}(')", state="attached")
     page.wait_for_timeout(150)
+
+
+@pytest.mark.parametrize("size", browsing.SIZES.values())
+def test_the_first_screen_says_what_it_is_and_shows_gelu(browser, size):
+    with serving("--answers", "none", "--documentation", "/docs", "--source", "/source") as found:
+        context = browser.new_context(viewport=dict(zip(("width", "height"), size, strict=True)))
+        page = context.new_page()
+        page.goto(found.url)
+        page.wait_for_selector("#plot svg")
+        about = page.locator(".about")
+        assert about.inner_text().startswith("The correct value of GELU to the last bit")
+        assert "for people who write, port or choose one" in about.inner_text()
+        assert about.locator("a").evaluate_all("all => all.map(each => each.pathname)") == ["/docs", "/source"]
+        box = about.bounding_box()
+        assert box["y"] + box["height"] < size[1] / 3
+        assert page.inner_text("#plot-caption").startswith("gelu from -4 to 4, and the point")
+        path = page.get_attribute("#plot path.curve", "d")
+        x, y = np.array([[float(each) for each in point.split()] for point in path[1:].split("L")]).T
+        axis = float(page.locator("#plot svg line.axis").get_attribute("y1"))
+        lowest = np.argmax(y)  # SVG counts downward, in tenths here
+        assert abs(np.interp(x[y == y[lowest]].mean(), (x[0], x[-1]), (-4, 4)) + 0.7518) < 0.05
+        assert abs((y[lowest] - axis) / (axis - y[-1]) - 0.17 / 4) < 0.005
+        assert abs(y[0] - axis) < 1
+        assert (np.diff(y)[:lowest] >= 0).all()
+        assert (np.diff(y)[lowest:] <= 0).all()
+        context.close()
 
 
 def test_a_look_up_shows_every_dtype(page):
@@ -145,6 +196,65 @@ def test_the_keyboard_steps_by_a_float_and_by_a_power_of_two(desk):
                 break
         assert desk.locator("#x").input_value() == x
         desk.wait_for_timeout(200)
+
+
+@pytest.mark.parametrize(
+    ("x", "dtype", "key"),
+    [("-6.5", "float32", "ArrowUp"), ("0x8003", "bfloat16", "ArrowUp"), ("1", "float64", "ArrowDown")],
+)
+def test_a_held_key_steps_through_every_float(desk, x, dtype, key):
+    """One request at a time, and no others; x, its neighbours and their results are those of every float on the way."""
+    lookup_json(desk, x, "gelu", dtype)
+    desk.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
+    before, asked, busy, most = desk.url, [], set(), []
+    desk.on("request", lambda made: (asked.append(made.url), busy.add(made), most.append(len(busy))))
+    desk.on("requestfinished", lambda made: busy.discard(made))
+    desk.evaluate("""() => {
+        window.shown = [];
+        const place = document.getElementById("neighbours");
+        const rows = () => shown.push([...place.querySelectorAll("tbody tr")].map((row) => row.innerText));
+        new MutationObserver(rows).observe(place, { childList: true });
+    }""")
+    desk.focus("#x")
+    for _ in range(60):
+        desk.keyboard.down(key)
+    desk.evaluate(
+        """key => {
+        const held = { key, repeat: true, bubbles: true, cancelable: true };
+        for (let i = 0; i < 50; i += 1) document.getElementById("x").dispatchEvent(new KeyboardEvent("keydown", held));
+    }""",
+        key,
+    )
+    desk.keyboard.up(key)
+    desk.wait_for_timeout(100)
+    requests, shown = list(asked), desk.evaluate("shown")
+    steps = len(shown)
+    assert 2 < steps < 110  # 50 events at once are one step
+    assert max(most) == 1
+    curves = [each for each in requests if re.search(r"/reference/gelu(_grad)?/float64\?$", each)]  # in other binades
+    assert len(requests) - len(curves) == len([each for each in requests if f"/gelu/{dtype}/0x" in each]) == steps
+    fmt, by = get_format(dtype), 1 if key == "ArrowUp" else -1
+    start = fmt.rank(fmt.parse(x))
+
+    def along(step):
+        """Both zeros count as one."""
+        rank = start + by * step
+        return abs(rank) | (fmt.sign_mask if rank < 0 else 0)
+
+    for step, rows in enumerate(shown, 1):
+        for beside, row in zip((-by, 0, by), rows, strict=True):
+            bits = along(step + beside)
+            assert [text.split()[0] for text in row.split("\t")[1:]] == [
+                fmt.bits_text(bits), fmt.bits_text(reference_bits("gelu", dtype, bits))
+            ]  # fmt: skip
+    last = fmt.bits_text(along(steps))
+    assert desk.input_value("#x") == last
+    assert desk.locator("#neighbours tr.strong").is_visible()
+    desk.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
+    assert f"x={last}" in desk.url
+    desk.go_back()
+    desk.wait_for_selector(f".card.chosen:has-text('{fmt.bits_text(fmt.parse(x))}')")
+    assert desk.url == before
 
 
 def test_a_rounding_is_chosen_kept_in_the_link_and_reached_by_keyboard(page):
@@ -215,7 +325,7 @@ def test_parameters_are_fields_and_parts_of_links(page):
     formulas = page.inner_text("#formula").splitlines()
     assert formulas[0] == "gelu(x) = x Phi((x - mu)/sigma), mu = 0.5, sigma = 1/3"
     assert formulas[1].endswith("phi((x - mu)/sigma), mu = 0.5, sigma = 1/3")
-    page.wait_for_selector("#plot-caption:has-text('gelu[mu=0.5,sigma=1/3] from -6 to 6')")
+    page.wait_for_selector("#plot-caption:has-text('gelu[mu=0.5,sigma=1/3] from -4 to 4')")
     page.fill("#parameters [name=sigma]", "1/2")
     page.press("#parameters [name=sigma]", "Enter")
     page.wait_for_selector("#exact:has-text('0.841344')")
@@ -248,7 +358,7 @@ def test_a_busy_server_is_asked_again_and_the_wait_is_shown(browser, server):
     page.route("**/v1/reference/**", busy)
     page.goto(server.url)
     page.wait_for_selector("#busy:has-text('asking again in')")
-    page.wait_for_selector(".card.chosen:has-text('0xaf8f821f')")
+    page.wait_for_selector(".card.chosen:has-text('0xbb84b34c')")
     assert page.locator("#busy").inner_text() == ""
     context.close()
 
@@ -309,13 +419,55 @@ def test_axes_of_the_function(page):
     assert abs(height_above_the_axis()) < 1
 
 
-def test_ready_programs(desk, server):
+PROGRAMS = {  # what is asked for, and what is said of the program as it is printed
+    "function=gelu&dtype=float32&plan=quick": "gelu float32 is faithful",
+    "function=gelu_tanh&dtype=float16&plan=landmarks": "gelu_tanh float16 is correctly rounded",
+    "function=silu&beta=1/3&dtype=bfloat16&plan=default": "silu[beta=1/3] bfloat16 is faithful",
+    "function=gelu&mu=0.5&sigma=0x1p-1&dtype=float64&plan=landmarks": "sigma=0.5] float64 is accurate in absolute",
+    "function=gelu_sigmoid&dtype=float8_e4m3fn": "all 256 results are correctly rounded",
+    "function=mish&dtype=float8_e5m2": f"x 0x3c: 0x3c, correct 0x{reference_bits('mish', 'float8_e5m2', 0x3C):02x}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_programs_run_as_they_are_printed(desk, tmp_path, language):
+    """For the user's function, dtype and inputs; judged by this server, or compared with its table."""
+    compiler = LANGUAGES[language]
+    if compiler == "go" and not shutil.which("go"):
+        pytest.skip("needs go")
+    for command in (compiler, "curl", "cmp"):
+        requiring.program(command)
+    assert desk.locator("#language option").all_text_contents() == list(LANGUAGES)
     desk.click("nav a[data-view=verify]")
     desk.click("#programs summary")
-    assert len(desk.locator("#language option").all()) == 7
-    desk.select_option("#language", "Julia")
-    assert "gelu.jl" in desk.locator("#program-commands").inner_text()
-    assert f"{server.url}/v1/verify?" in desk.locator("#program-commands").inner_text()
+    desk.select_option("#language", language)
+    for number, (query, words) in enumerate(PROGRAMS.items()):
+        go_to(desk, f"#/verify?{query}")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / desk.inner_text("#program-file")).write_text(desk.inner_text("#program"))
+        done = subprocess.run(["sh"], input=desk.inner_text("#commands"), cwd=folder, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), query
+        assert words in done.stdout, query
+
+
+def test_a_parameter_that_is_not_a_number_has_no_program(desk):
+    for text in ("half", "0x1"):
+        go_to(desk, f"#/verify?function=gelu&mu={text}&dtype=float8_e5m2")
+        desk.evaluate("document.getElementById('programs').open = true")
+        desk.wait_for_selector(f"#program:text-is('{text} is not a number')")
+
+
+def test_programs_are_copied(desk):
+    desk.goto(desk.url.partition("#")[0] + "#/verify?dtype=bfloat16&function=silu")
+    desk.click("#programs summary")
+    for name in ("program", "commands"):
+        desk.click(f"#copy-{name}")
+        desk.wait_for_selector("#copied:has-text('Copied.')")
+        assert desk.evaluate("navigator.clipboard.readText()") == desk.inner_text(f"#{name}")
+
+
+def test_a_link_to_an_unknown_function_to_verify_says_so(desk):
     desk.evaluate("location.hash = '#/verify?function=gleu'")
     desk.wait_for_selector("#verify-problem:has-text('gleu')")
 
@@ -386,6 +538,31 @@ def test_an_upload_gets_its_grade(page, tmp_path):
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
 
 
+@pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
+def test_files_of_other_kinds_get_their_grade(desk, tmp_path, kind):
+    """Whatever they are called."""
+    desk.goto(desk.url.partition("#")[0] + "#/verify?dtype=float16&plan=landmarks")
+    y = reference_bits("gelu", "float16", np.frombuffer(inputs("landmarks", "gelu", "float16", 0), "<u2"))
+    path = tmp_path / "outputs.data"
+    with path.open("wb") as file:
+        if kind == "npy":
+            np.save(file, y.view(np.float16))
+        elif kind == "csv":
+            file.write("\n".join(["y", *map(str, y.view(np.float16))]).encode())
+        else:
+            pq.write_table(pa.table({"y_bits": y}), file)
+    desk.set_input_files("#file", path)
+    desk.wait_for_selector(".outcome.correctly_rounded")
+
+
+def test_what_a_bad_file_is_is_said(page, tmp_path):
+    page.goto(page.url.partition("#")[0] + "#/verify?dtype=float16&plan=landmarks")
+    np.savez(tmp_path / "y.npz", y=np.zeros(10))
+    page.set_input_files("#file", tmp_path / "y.npz")
+    page.wait_for_selector("#verify-problem:has-text('is a ZIP archive, such as npz (accepted: npy, Parquet, CSV')")
+    accessible(page)
+
+
 def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.goto(page.url.split("#")[0] + "#/verify?dtype=bfloat16")
     page.wait_for_selector("#inputs-facts:has-text('65,536')")
@@ -414,7 +591,7 @@ def test_a_file_of_the_wrong_length_is_reported(desk, tmp_path):
     desk.wait_for_selector("#inputs-facts:has-text('bytes')")
     (tmp_path / "y.bin").write_bytes(bytes(10))
     desk.set_input_files("#file", tmp_path / "y.bin")
-    desk.wait_for_selector("#verify-problem:has-text('10 bytes')")
+    desk.wait_for_selector("#verify-problem:has-text('the file has 10 bytes')")
 
 
 def test_every_view_has_a_name_and_is_clean(page):
@@ -424,6 +601,31 @@ def test_every_view_has_a_name_and_is_clean(page):
         page.wait_for_timeout(300)
         assert page.locator("h1:visible").inner_text() in page.title()
         accessible(page)
+
+
+CUT = """() => [...document.querySelectorAll("body *")].filter((each) => each.clientWidth && !each.closest("svg")
+    && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
+    .map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize("width", [420, 390])
+def test_nothing_is_cut_in_a_narrow_window(browser, width):
+    """Nor is there anything to scroll sideways, in tables and programs either."""
+    with serving("--answers", "kernels,scipy", "--runs", ROOT / "data" / "runs") as found:
+        for page in opened(browser, found.url, (width, 844)):
+            for view, ready in {
+                "lookup?x=-6.5&function=gelu&dtype=float64": "#answers [role=status]:has-text('are correctly rounded')",
+                "lookup?x=-6.5&function=gelu&mu=1/3&dtype=float64": "#answers .empty",
+                "verify?dtype=bfloat16&plan=landmarks": "#inputs-facts:has-text('inputs')",
+                "verify?dtype=float8_e4m3fn": "#ungraded",
+                "runs": "#matrix td",
+                "api": "#api pre",
+            }.items():
+                go_to(page, f"#/{view}")
+                page.wait_for_selector(ready)
+                page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+                assert page.evaluate(CUT) == [], view
+                accessible(page)
 
 
 def test_a_keyboard_is_enough(desk):

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from email.message import Message
 
 import pytest
 import requiring
@@ -31,6 +32,19 @@ def test_the_bundle_has_every_module_once_and_is_javascript(tmp_path):
     assert "</script" not in text
     (tmp_path / "bundle.mjs").write_text(text)
     subprocess.run([requiring.program("node"), "--check", tmp_path / "bundle.mjs"], check=True)
+
+
+def test_links_are_those_of_the_package_unless_others_are_given(monkeypatch):
+    facts = Message()
+    facts["Project-URL"] = "Source, https://example.org/source"
+    facts["Project-URL"] = "Documentation, https://example.org/a, b"
+    monkeypatch.setattr(page_bundle, "metadata", lambda name: facts)
+    both = page_bundle.linked("<!-- links -->", None, None)
+    assert both == (' <a href="https://example.org/a, b">Documentation</a>'
+                    ' <a href="https://example.org/source">Source</a>')  # fmt: skip
+    assert page_bundle.linked("<!-- links -->", "/docs", None).startswith(' <a href="/docs">Documentation</a>')
+    del facts["Project-URL"]
+    assert page_bundle.linked("<!-- links -->", None, None) == ""
 
 
 def test_a_value_without_javascript(client):

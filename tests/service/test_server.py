@@ -96,13 +96,11 @@ def test_remote_look_ups_equal_local_ones(server):
         assert there.output == here.output
 
 
-@pytest.mark.parametrize(
-    ("options", "link"), [((), b""), (("--documentation", "/a&b"), b' <a href="/a&amp;b">Documentation</a>')]
-)
-def test_the_page_links_to_the_documentation(options, link):
-    with serving(*options) as found, urlopen(found.url, timeout=10) as response:
+def test_the_page_links_to_documentation_and_source():
+    with serving("--documentation", "/a&b", "--source", "/c") as found, urlopen(found.url, timeout=10) as response:
         page = response.read()
-    assert b"Releases of libraries</a>" + link + b"</p></footer>" in page
+    links = b' <a href="/a&amp;b">Documentation</a> <a href="/c">Source</a>'
+    assert b"for people who write, port or choose one." + links + b"</p>\n</header>" in page
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_answers_follow_the_committed_schemas(client):
 
 def test_a_static_copy_has_the_files_of_the_package(monkeypatch, root):
     monkeypatch.setattr("gelu_verify.versions.store.default_root", lambda: root)
-    written = dict(site._files(["relu"], RunRepository(None, None), None))
+    written = dict(site._files(["relu"], RunRepository(None, None), None, None))
     names = {name.removeprefix("v1/versions/") for name in written if name.startswith("v1/versions/")}
     assert names == {*dict(versions_files(root))}
 

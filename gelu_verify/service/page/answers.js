@@ -4,18 +4,20 @@ import { byId, element, ulpText } from "./dom.js";
 import { brief } from "./texts.js";
 
 const AT_ONCE = 2; // requests; a browser has six connections, and the next look-up needs some
-const QUIET_MS = 200; // no requests while the user steps through numbers
 const UNFOLDED = 8; // rows of a family that are shown at first
 let current = null;
 
-// Shows them in `#answers`; requests for an earlier number are aborted.
-export async function show(answer) {
+// Requests for an earlier number are aborted.
+export function clear() {
   current?.abort();
+  byId("answers").replaceChildren();
+}
+
+// Shows them in `#answers`.
+export async function show(answer) {
+  clear();
   const mine = (current = new AbortController());
   const place = byId("answers");
-  place.replaceChildren();
-  await new Promise((done) => setTimeout(done, QUIET_MS));
-  if (mine.signal.aborted) return;
   try {
     const names = await families(answer);
     if (mine.signal.aborted) return;

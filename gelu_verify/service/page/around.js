@@ -43,12 +43,16 @@ export function start(goTo) {
   });
 }
 
+export function clear() {
+  turn += 1;
+  view = null;
+  byId("around-part").hidden = true;
+}
+
 // The look-up that was answered is the new middle.
 export async function show(answer) {
-  const mine = ++turn;
-  view = null;
-  const place = byId("around-part");
-  place.hidden = true;
+  clear();
+  const mine = turn;
   if (formatOf(answer.dtype).width === 8 || answer.x.includes("nan") || answer.x.includes("inf")) return;
   const names = await families(answer).catch(() => []);
   if (mine !== turn || !names.length) return;
@@ -56,7 +60,7 @@ export async function show(answer) {
   options(byId("around-family"), [ALL, ...names], [ALL, ...names].includes(chosen) ? chosen : names[0]);
   const { width } = formatOf(answer.dtype);
   view = { answer, width, middle: ordinal(BigInt(answer.x_bits), width), step: width === 16 ? 1n : 1n << BigInt(width - 14) };
-  place.hidden = false;
+  byId("around-part").hidden = false;
   draw();
 }
 

@@ -18,7 +18,9 @@ export function svg(name, attributes = {}, ...children) {
   return made;
 }
 
+// In a narrow window each cell is a line, which names its column.
 export function table(head, rows, label) {
+  for (const row of rows) [...row.cells].forEach((cell, i) => cell.setAttribute("data-column", head[i]));
   const made = element(
     "table", {},
     element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
@@ -34,6 +36,12 @@ export function options(select, values, chosen) {
 export function show(place, problem) {
   place.hidden = !problem;
   place.textContent = problem || "";
+}
+
+// Copies a text and says so; where the browser does not permit it, something else is said.
+export async function copy(text, place, said = `Copied ${text}`, refused = text) {
+  const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  place.textContent = copied ? said : refused;
 }
 
 // An error in ULP, three digits, or all before the point: "=" is rounded up and ">=" down, so that the statement stays true.

@@ -64,6 +64,7 @@ const label = (x, y, text, strong = false) =>
 
 const BOX = { left: 66, right: 490, top: 28, bottom: 196 };
 const POINTS = 300;
+const FAMILIAR = 4; // GELU from -4 to 4 is the picture that everybody knows
 const curves = new Map();
 
 // Where numbers are on an axis of floats, in binades from 2^lowest, below which all counts as zero.
@@ -71,7 +72,7 @@ const binades = (value, lowest) => (Math.abs(value) < 2 ** lowest ? 0 : Math.sig
 
 // Axes: the inputs that are drawn, how far along each axis a number is, and the numbers that are written.
 function linearAxes(x) {
-  const reach = [6, 12, 48].find((each) => Math.abs(x) <= each) || 6;
+  const reach = [FAMILIAR, 12, 48].find((each) => Math.abs(x) <= each) || FAMILIAR;
   const points = Array.from({ length: POINTS + 1 }, (_, i) => -reach + (2 * reach * i) / POINTS);
   return { points, at: (value) => value, up: (value) => value, most: 4 * reach, least: 0.1, ticks: [-reach, -reach / 2, 0, reach / 2, reach], heights: (low, high) => [low, 0, high] };
 }
@@ -99,7 +100,8 @@ const tickText = (value) => (value === 0 || (Math.abs(value) >= 0.01 && Math.abs
 export async function plot(fn, answer, floats = null) {
   const x = Number(answer.x_hex.includes("p") ? hexValue(answer.x_hex) : answer.x);
   const y = Number(answer.y_hex.includes("p") ? hexValue(answer.y_hex) : answer.y);
-  const onFloats = floats ?? (Math.abs(y) < 0.05 || Math.abs(x) > 48);
+  const far = Math.abs(x) > FAMILIAR || Math.abs(x) < 0.05;
+  const onFloats = floats ?? ((far && Math.abs(y) < 0.05) || Math.abs(x) > 48);
   const axes = onFloats && Number.isFinite(x) ? floatAxes(x, answer.dtype) : linearAxes(x);
   const { points } = axes;
   const values = (await curveOf(fn, points)).map((value) => (Math.abs(value) <= axes.most ? value : NaN));

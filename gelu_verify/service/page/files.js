@@ -62,5 +62,7 @@ function answer(fn, name, bits, y) {
 
 function neighbour(format, bits, step) {
   const next = format.width > 16 ? null : format.next(bits, step);
-  return next === null ? null : { x_bits: texts(format, next).bits };
+  if (next === null) return null;
+  const { bits: x_bits, decimal: x } = texts(format, next);
+  return { x_bits, x };
 }

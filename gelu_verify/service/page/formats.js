@@ -19,7 +19,7 @@ export function formatOf(name) {
   const field = 2 ** (precision - 1);
   const top = (2 ** (width - precision) - 1) * field;
   const infinity = infinite ? top : top + field - 1; // where there is none: the NaN of overflow
-  const format = { name, width, precision, emin, emax, sign, infinity, nan: infinite ? top + field / 2 : infinity };
+  const format = { name, width, precision, emin, emax, sign, infinite, infinity, nan: infinite ? top + field / 2 : infinity };
   format.isNan = (bits) => bits % sign > infinity - (infinite ? 0 : 1);
   format.value = (bits) => {
     const magnitude = bits % sign;
@@ -107,7 +107,7 @@ export function bitsOf(name, text) {
 }
 
 // The nearest double: the browser reads decimals so, and a hex float is a power of two apart from an integer.
-function doubleOf(word) {
+export function doubleOf(word) {
   const minus = word.startsWith("-") ? -1 : 1;
   const body = word.replace(/^[+-]/, "");
   if (body === "nan") return NaN;

@@ -5,12 +5,16 @@ import { exactly, lookUp } from "./api.js";
 import { catalogue } from "./catalogue.js";
 import { checkNumber, conversion, literals } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
-import { byId, element, options, show, ulpText } from "./dom.js";
+import { byId, copy, element, options, show, table, ulpText } from "./dom.js";
 import * as parameters from "./parameters.js";
 import { ROUNDED, brief, trimmed } from "./texts.js";
 
+const QUIET_MS = 200; // no other requests while the user steps through numbers
 let current = null;
 let turn = 0;
+let stepping = false; // the answer to a step is not here yet
+let held = false; // an arrow key in x
+let rest = () => {}; // asks what is not asked while it is held
 
 export function start() {
   options(byId("function"), catalogue.functions.map((each) => each.name), "gelu");
@@ -34,6 +38,11 @@ export function start() {
   byId("half").addEventListener("click", () => scale(-1));
   byId("double").addEventListener("click", () => scale(1));
   byId("x").addEventListener("keydown", keys);
+  for (const name of ["keyup", "blur"]) byId("x").addEventListener(name, () => {
+    if (!held) return;
+    held = false;
+    rest();
+  });
   byId("more-digits").addEventListener("click", moreDigits);
   byId("previous").addEventListener("click", () => step("below"));
   byId("next").addEventListener("click", () => step("above"));
@@ -47,8 +56,8 @@ export function start() {
 // The URL holds the input, so that a link shows the same.
 function go() {
   const hash = address();
-  if (location.hash === hash) open(new URLSearchParams(hash.split("?")[1]));
-  else location.hash = hash;
+  if (location.hash !== hash) history.pushState(null, "", hash);
+  open(new URLSearchParams(hash.split("?")[1]));
 }
 
 // The link of what is asked for, or of that with some other x, function or dtype; parameters stay.
@@ -84,17 +93,17 @@ function keys(event) {
   const up = { ArrowUp: true, ArrowDown: false }[event.key];
   if (up === undefined) return;
   event.preventDefault();
-  if (event.shiftKey) scale(up ? 1 : -1);
-  else step(up ? "above" : "below");
+  held = true;
+  if (event.shiftKey) scale(up ? 1 : -1, event.repeat);
+  else step(up ? "above" : "below", event.repeat);
 }
 
 // x times 2 or a half: the exponent of the hex float, which is exact.
-function scale(by) {
+function scale(by, again) {
   const match = /^(.*p)([+-]?\d+)$/.exec(current?.x_hex ?? "");
   if (!match || current.x === "0" || current.x === "-0") return;
   const exponent = Number(match[2]) + by;
-  byId("x").value = `${match[1]}${exponent < 0 ? "" : "+"}${exponent}`;
-  go();
+  move(`${match[1]}${exponent < 0 ? "" : "+"}${exponent}`, again);
 }
 
 async function moreDigits() {
@@ -108,34 +117,36 @@ async function moreDigits() {
   }
 }
 
-function step(side) {
+function step(side, again) {
   const there = current?.neighbours[side];
-  if (!there) return;
-  byId("x").value = there.x_bits;
-  go();
+  if (there) move(there.x_bits, again);
 }
 
-async function share() {
+// To another x. While a key is held, each step waits for the answer of the one before: none is skipped, and there is one
+// request at a time. The URL follows at the end, because browsers limit how often it may change.
+async function move(x, again = false) {
+  if (stepping) return;
+  stepping = true;
+  byId("x").value = x;
+  if (!again) history.pushState(null, "", address());
+  await render().finally(() => (stepping = false));
+}
+
+function share() {
   const link = new URL(address(current ? { x: current.x_bits } : {}), location.href);
-  try {
-    await navigator.clipboard.writeText(link.href);
-    byId("shared").textContent = "Copied.";
-  } catch {
-    byId("shared").textContent = link.href;
-  }
+  copy(link.href, byId("shared"), "Copied.");
 }
 
 async function render() {
   const mine = ++turn;
   const [base, dtype, x, rounding] = ["function", "dtype", "x", "rounding"].map((name) => byId(name).value);
   const fn = parameters.nameOf(base, parameters.written(byId("parameters")));
+  const hash = address();
   byId("shared").textContent = "";
   let answer;
-  let nearest; // which is what implementations return, or should
   try {
     checkNumber(dtype, x);
     answer = await lookUp(fn, dtype, x, rounding);
-    nearest = rounding === "nearest" ? answer : await lookUp(fn, dtype, x, "nearest");
   } catch (error) {
     if (mine !== turn) return;
     byId("lookup-result").hidden = true;
@@ -152,26 +163,45 @@ async function render() {
   byId("copies").replaceChildren(copies("x", dtype, { bits: answer.x_bits, hex: answer.x_hex, decimal: answer.x }), copies("y", dtype, { bits: answer.y_bits, hex: answer.y_hex, decimal: answer.y }));
   byId("line").replaceChildren(numberLine(answer));
   byId("dtypes").replaceChildren(...catalogue.dtypes.map((each) => each.name).map((name) => (name === dtype ? answer : answer.also[name])).filter(Boolean).map((each) => card(each, each.dtype === dtype)));
+  byId("neighbours").replaceChildren(neighbours(answer));
   byId("previous").disabled = !answer.neighbours.below;
   byId("next").disabled = !answer.neighbours.above;
-  answers.show(nearest);
-  around.show(answer);
+  answers.clear();
+  around.clear();
   const picture = await plot(answer.function, answer).catch((error) => element("p", { class: "empty" }, error.message));
-  if (mine === turn) byId("plot").replaceChildren(picture);
+  if (mine !== turn) return;
+  byId("plot").replaceChildren(picture);
+  rest = () => setTimeout(() => mine === turn && !byId("lookup").hidden && settle(answer, hash), QUIET_MS);
+  if (!held) rest();
+}
+
+// What implementations return: asked for when the user stays at a number.
+async function settle(answer, hash) {
+  const mine = turn;
+  if (location.hash && location.hash !== hash) history.replaceState(null, "", hash);
+  around.show(answer);
+  try {
+    const { function: fn, dtype, x_bits: x, rounding = "nearest" } = answer;
+    const nearest = rounding === "nearest" ? answer : await lookUp(fn, dtype, x, "nearest");
+    if (mine === turn) answers.show(nearest);
+  } catch (error) {
+    if (mine === turn) show(byId("lookup-problem"), error.message);
+  }
+}
+
+// x and the floats beside it, with their results.
+function neighbours(answer) {
+  const number = (bits, decimal) => element("td", {}, bits, element("span", {}, ` ${brief(decimal)}`));
+  const row = (name, { x_bits: x, x: value, y_bits: y, y: result }) => element("tr", { class: name === "x" ? "strong" : null }, element("th", { scope: "row" }, name), number(x, value), y ? number(y, result) : element("td", {}, "–"));
+  const { below, above } = answer.neighbours;
+  return table(["float", "x", "y"], [below && row("x −", below), row("x", answer), above && row("x +", above)].filter(Boolean), "x and its neighbours");
 }
 
 // Buttons that copy a number as bits, hex float, decimal, and as literals.
 function copies(name, dtype, number) {
   const buttons = literals(dtype, number).map(([kind, text]) => {
     const button = element("button", { type: "button", class: "link", title: text }, kind);
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(text);
-        byId("shared").textContent = `Copied ${text}`;
-      } catch {
-        byId("shared").textContent = text;
-      }
-    });
+    button.addEventListener("click", () => copy(text, byId("shared")));
     return button;
   });
   return element("span", { class: "copies" }, `copy ${name} as `, ...buttons.flatMap((each) => [each, " "]));

@@ -1,24 +1,24 @@
 // Verify: drop a file of outputs, see the grade.
 import { upload } from "./api.js";
 import { catalogue, gradeText } from "./catalogue.js";
-import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { byId, copy, element, options, show, table, ulpText } from "./dom.js";
+import { formatOf } from "./formats.js";
 import { getJson, problemOf } from "./http.js";
 import * as parameters from "./parameters.js";
-import { snippets } from "./snippets.js";
+import { languages, program } from "./programs.js";
 
-let expected = null; // bytes of a file of outputs
 const fields = ["function", "dtype", "plan", "name"];
 
 export function start() {
   options(byId("verify-function"), catalogue.functions.map((each) => each.name), "gelu");
-  options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
+  options(byId("verify-dtype"), catalogue.dtypes.map((each) => each.name), "float32");
   options(byId("verify-plan"), catalogue.plans, "default");
   byId("verify-function").addEventListener("change", () => parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe));
   parameters.fill(byId("verify-parameters"), byId("verify-function").value, {}, describe);
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
-  options(byId("language"), Object.keys(snippets), "C");
-  byId("language").addEventListener("change", program);
-  program();
+  options(byId("language"), languages, "C");
+  byId("language").addEventListener("change", showProgram);
+  for (const name of ["program", "commands"]) byId(`copy-${name}`).addEventListener("click", () => copy(byId(name).textContent, byId("copied"), "Copied.", "The browser does not permit it: select the text."));
   for (const id of ["verify-form", "token-form", "language-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
   byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
   const drop = byId("drop");
@@ -50,32 +50,54 @@ export function open(query) {
   describe();
 }
 
-// A program in the chosen language that reads the inputs and writes the outputs.
-function program() {
-  const [file, command, text] = snippets[byId("language").value];
+// A program in the chosen language, and the commands that run and judge it.
+function showProgram() {
+  const { function: fn, ...values } = chosen();
+  const dtype = byId("verify-dtype").value;
+  let made;
+  try {
+    made = program(byId("language").value, parameters.nameOf(fn, values), dtype);
+  } catch (error) { // of a parameter that is not a number
+    made = { file: "", command: "", text: error.message };
+  }
+  const { file, command, text } = made;
   const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
-  const [path, query] = [inputsPath("float32"), new URLSearchParams({ ...chosen(), dtype: "float32", plan: byId("verify-plan").value })];
-  byId("program-commands").textContent = `curl -o x.bin '${origin}/${path}'
-${command}        # ${file} is the program below
-curl '${origin}/v1/verify?${query}' -H 'Content-Type: application/octet-stream' --data-binary @y.bin`;
   byId("program").textContent = text;
+  byId("program-file").textContent = file;
+  byId("commands").textContent = isGraded() ? `curl -fsS -o x.bin '${origin}/${inputsPath()}' &&
+${command} &&
+curl -sS -o verdict.json '${origin}/v1/verify?${new URLSearchParams(form())}' -H 'Content-Type: application/octet-stream' -H 'Prefer: wait=20' --data-binary @y.bin &&
+(grep -o '"headline":"[^"]*"' verdict.json || cat verdict.json)
+` : `for i in $(seq 0 255); do printf '%b' "\\0$(printf '%03o' $i)"; done > x.bin &&
+${command} &&
+curl -fsS -o want.bin '${origin}/v1/tables/${fn}/${dtype}.bin?${new URLSearchParams(values)}' &&
+cmp -s y.bin want.bin && echo 'all 256 results are correctly rounded'
+cmp -l y.bin want.bin | while read n y want; do printf 'x 0x%02x: 0x%02x, correct 0x%02x\\n' $((n - 1)) 0$y 0$want; done
+`;
 }
+
+// Uploads are judged in dtypes of 16 bits and more.
+const isGraded = () => formatOf(byId("verify-dtype").value).width > 8;
 
 // The function and its parameters, as queries have them.
 const chosen = () => ({ function: byId("verify-function").value, ...parameters.written(byId("verify-parameters")) });
 
-const inputsPath = (dtype = byId("verify-dtype").value) => `v1/inputs/${byId("verify-plan").value}/${dtype}.bin?${new URLSearchParams(chosen())}`;
+// All fields of the form.
+const form = () => ({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
+
+const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?${new URLSearchParams(chosen())}`;
 
 async function describe() {
-  program();
+  showProgram();
+  for (const place of document.querySelectorAll("#verify .graded")) place.hidden = !isGraded();
+  byId("ungraded").hidden = isGraded();
   const path = inputsPath();
   const link = byId("inputs-link");
   link.href = path;
   const name = Object.entries(chosen()).map(([key, text]) => (key === "function" ? text : `${key}=${text.replace("/", "_")}`)).join("_");
   link.download = `${byId("verify-plan").value}-${name}-${byId("verify-dtype").value}.bin`;
   byId("inputs-facts").textContent = "";
-  if (catalogue.static) return;
-  expected = null;
+  if (catalogue.static || !isGraded()) return;
   if (byId("verify-plan").value === "exhaustive" && !["float16", "bfloat16"].includes(byId("verify-dtype").value)) {
     link.removeAttribute("href");
     byId("inputs-facts").textContent = "too many inputs for this page: install gelu-verify";
@@ -86,9 +108,8 @@ async function describe() {
     if (path !== inputsPath()) return;
     if (!response.ok) throw new Error(await problemOf(await fetch(path)));
     const count = Number(response.headers.get("x-inputs-count"));
-    const { width } = catalogue.dtypes.find((each) => each.name === byId("verify-dtype").value);
-    expected = (count * width) / 8;
-    byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${expected.toLocaleString("en")} bytes`;
+    const { width } = formatOf(byId("verify-dtype").value);
+    byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${((count * width) / 8).toLocaleString("en")} bytes`;
   } catch (error) {
     link.removeAttribute("href");
     byId("inputs-facts").textContent = error instanceof TypeError ? "the server cannot be reached" : error.message;
@@ -98,16 +119,10 @@ async function describe() {
 async function send(file) {
   show(byId("verify-problem"), "");
   byId("outcome").replaceChildren();
-  if (expected !== null && file.size !== expected) {
-    show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted: exactly ${expected.toLocaleString("en")}, one output for each input.`);
-    byId("file").value = "";
-    return;
-  }
   byId("verify-progress").hidden = false;
   byId("bar").value = 0;
   try {
-    const query = new URLSearchParams({ ...Object.fromEntries(fields.map((name) => [name, byId(`verify-${name}`).value])), ...chosen() });
-    let job = await upload(query, file, byId("token").value);
+    let job = await upload(new URLSearchParams(form()), file, byId("token").value);
     while (job.state === "running") {
       byId("bar").value = job.progress.done / job.progress.total;
       await new Promise((done) => setTimeout(done, 150));

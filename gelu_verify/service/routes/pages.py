@@ -35,7 +35,8 @@ ROUNDED: dict[str, str] = {
 @router.get("/")
 async def page(request: Request) -> Response:
     """All of it, so that it needs no second request."""
-    found = index(state_of(request).settings.documentation)
+    settings = state_of(request).settings
+    found = index(settings.documentation, settings.source)
     response = cached_response(request, found.content, MEDIA_TYPES["html"], REVALIDATE)
     response.headers["Content-Security-Policy"] = found.policy
     return response

@@ -18,6 +18,7 @@ from ..bodies import RAW_TYPE, media_type_of
 from ..caching import NO_STORE, REVALIDATE
 from ..encoding import JSON_TYPE, json_bytes
 from ..file_cache import KeptFile, file_response
+from ..input_files import CSV, NPY, PARQUET
 from ..jobs import UploadJob
 from ..params import (
     DtypeQuery,
@@ -38,6 +39,8 @@ from ..tokens import Authorization, Token, checked_token
 from ..upload_jobs import Upload, job_record, run_job
 
 router = APIRouter(tags=["verification"])
+_KINDS = (RAW_TYPE, CSV, NPY, PARQUET)
+_TEXT_BYTES, _OVERHEAD = 64, 1 << 16  # of a line of CSV; of the headers of other files
 Name = Annotated[
     str, Query(pattern=r"^[A-Za-z0-9_.+-]{1,60}$", description="Name of the implementation in the report.")
 ]
@@ -121,22 +124,23 @@ async def verify(
     prefer: Annotated[str | None, Header(description="`respond-async` or `wait=SECONDS` (RFC 7240).")] = None,
     authorization: Authorization = None,
 ) -> Response:
-    """Post raw little-endian output bits in the order of the plan's inputs.
+    """Post a file of outputs in the order of the plan's inputs: raw little-endian bits, npy, CSV or Parquet.
 
-    With a token the run is stored; without, the result is forgotten after 15 minutes.
+    The content says which it is. With a token the run is stored; without, the result is forgotten after 15 minutes.
     """
     state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
     token = _store_token(state, authorization)
     store = None if token is None else state.store
     kind = media_type_of(request)
-    if kind != RAW_TYPE:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
+    if kind not in _KINDS:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(_KINDS)})")
     made = await _inputs(state, plan, function, dtype, seed)
     if inputs_sha256 not in ("", made.sha256):
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {made.sha256}: fetch them again")
-    body = await state.spool.body(request, limits.body_bytes, expected=made.size)
-    job = await asyncio.to_thread(state.jobs.new, made.size // fmt.uint.itemsize)
+    count = made.size // fmt.uint.itemsize
+    body = await state.spool.body(request, min(limits.body_bytes, _OVERHEAD + _TEXT_BYTES * count))
+    job = await asyncio.to_thread(state.jobs.new, count)
     owner, pool = "" if token is None else token.name, state.admission.verification
     upload = Upload(plan, function, dtype, seed, name, body, store, owner, _facts())
     try:
