@@ -80,7 +80,8 @@ def test_another_server_answers_as_the_first(places, tmp_path):
             assert after[path] == before[path], path
         with pytest.raises(HTTPError) as refused:
             asked(server, stored, token="another-token-of-sixteen", method="DELETE")
-        assert refused.value.code == 403
+        with refused.value as error:
+            assert error.code == 403
         asked(server, stored, token="a-token-of-sixteen", method="DELETE")
         asked(server, PATH + "third", BYTES, "another-token-of-sixteen")
         server.stop()
