@@ -31,7 +31,8 @@ LOOK_UP = "/v1/reference/gelu/float32/0.5"
 
 def test_every_metric_is_described():
     named = set(re.findall(r"^\| `(gelu_verify_\w+)` \| ([^|]*)\|", TEXT, re.MULTILINE))
-    found = {(line.split()[2], line.split()[3]) for line in Metrics().text(ready=True).decode().splitlines() if "# TYPE" in line}
+    lines = Metrics().text(ready=True).decode().splitlines()
+    found = {(line.split()[2], line.split()[3]) for line in lines if "# TYPE" in line}
     totals = {name for name, kind in found if name.startswith("gelu_verify") and not name.endswith("_created")}
     assert {name for name, _ in named} == totals
 
