@@ -23,8 +23,7 @@ LATEST = "reports/latest"
     help="Folder to write to; default: the folder of RUN, of figures its folder `figures`.",
 )
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
-              help="Folder of recorded runs; default data/runs.")  # fmt: skip
-@click.option("--live-only", is_flag=True, help="Leave out recorded runs.")
+              help="Folder of recorded runs (data/runs): families that RUN has not measured are added.")  # fmt: skip
 @click.option(
     "--format",
     "form",
@@ -34,11 +33,11 @@ LATEST = "reports/latest"
     help="html: write all files of the report; markdown, latex: print that form, and write nothing; svg, pdf: write "
     "every figure as a file.",
 )
-def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool, form: str) -> None:
+def report(runs: tuple[str, ...], out: Path | None, root: Path | None, form: str) -> None:
     """Rebuild the report of stored runs.
 
-    RUN defaults to reports/latest; several runs are put side by side. Families that none of them measured are taken
-    from recorded runs, marked with date and device.
+    RUN defaults to reports/latest; several runs are put side by side. What is taken from recorded runs is marked with
+    date and device.
     """
     from ..errors import UsageError
     from ..report import report_text, write_figures, write_report
@@ -54,7 +53,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
         raise UsageError("--out is needed for several runs (accepted: the folder of the report)")
     live = [verified(read_run(path)) for path in paths]
     measured = {record.family for run in live for record in run.results}
-    committed = [] if live_only else committed_runs(root, without=measured)
+    committed = [] if root is None else committed_runs(root, without=measured)
     found: list[RunLike] = [*live, *committed]
     if prints:
         for line in report_text(found, form).splitlines():

@@ -535,7 +535,7 @@ def test_report_prints_tables_and_writes_nothing(home):
     results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
     before = {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")}
     for form, sign in (("latex", r"\toprule"), ("markdown", "# gelu-verify: accuracy report")):
-        done = call("report", "kept", "--live-only", "--format", form)
+        done = call("report", "kept", "--format", form)
         assert done.exit_code == 0
         assert sign in done.stdout.splitlines()
         assert "mine.py:good" in done.stdout
@@ -547,12 +547,12 @@ def test_report_prints_tables_and_writes_nothing(home):
 @pytest.mark.parametrize("form", ["svg", "pdf"])
 def test_report_writes_every_figure(home, form):
     results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
-    done = call("report", "kept", "--live-only", "--format", form)
+    done = call("report", "kept", "--format", form)
     assert done.exit_code == 0
     written = sorted(done.stdout.split())
     assert f"kept/figures/error-relu-float16.{form}" in written
     assert written == sorted(str(path.relative_to(home)) for path in (home / "kept" / "figures").iterdir())
-    assert call("report", "kept", "--live-only", "--format", form, "--out", "there").exit_code == 0
+    assert call("report", "kept", "--format", form, "--out", "there").exit_code == 0
     assert len(list((home / "there").iterdir())) == len(written)
 
 

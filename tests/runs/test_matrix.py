@@ -35,8 +35,9 @@ def test_the_committed_runs_have_every_reimplementation():
     assert {(f"published.{k.name}", k.dtype) for k in PUBLISHED if k.function in asked} <= found
 
 
-def test_the_committed_runs_are_small():
-    assert sum(path.stat().st_size for path in matrix.RUNS.rglob("*")) < 3 << 20
+@pytest.mark.parametrize(("pattern", "most"), [("matrix-*", 3 << 20), ("[!m]*", 2 << 20)])
+def test_the_committed_runs_are_small(pattern, most):
+    assert 0 < sum(path.stat().st_size for path in matrix.RUNS.glob(f"{pattern}/**/*")) < most
 
 
 @pytest.fixture
