@@ -39,21 +39,24 @@ _FEW_DIGITS, _MANY_DIGITS = 40, 1000  # between which the time of a look-up is i
 
 
 class Admission:
-    """The queues of a server, and the bytes that clients may hold."""
+    """The queues of a server, and the bytes that clients may hold.
+
+    Batches yield to uploads and both to look-ups, by little: beside other programs of the machine none of them stops.
+    """
 
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         most_bytes = limits.process_bytes
         self.small = ForkPool(
-            "small", limits.small_processes, limits.small_queue, niceness=5, seconds=limits.small_s,
+            "small", limits.small_processes, limits.small_queue, niceness=1, seconds=limits.small_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.batch = ForkPool(
-            "batches", limits.batch_processes, limits.batch_queue, niceness=15, seconds=limits.call_s,
+            "batches", limits.batch_processes, limits.batch_queue, niceness=7, seconds=limits.call_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.verification = ForkPool(
-            "verification", limits.verify_processes, limits.verify_queue, niceness=10, seconds=limits.verify_s,
+            "verification", limits.verify_processes, limits.verify_queue, niceness=3, seconds=limits.verify_s,
             most_bytes=most_bytes,
         )  # fmt: skip
         self.work = WorkerPool("work", limits.work_threads, limits.work_queue)
