@@ -45,9 +45,10 @@ _OF_LIMITS: tuple[Finder, ...] = (
 
 def changes(sides: Sides, others: Iterable[Change] = ()) -> list[Change]:
     """Every change between two results, and those `others`, the worst first."""
-    if sides.old is sides.new and sides.kept is None:  # most releases of a library return what the one before did
-        return _sorted(others)
-    return _sorted([*_of(_RULES if sides.is_measured else _OF_FAILURES, sides), *others])
+    if not sides.is_measured:
+        return _sorted([*_of(_OF_FAILURES, sides), *others])
+    is_same = sides.old is sides.new and sides.kept is None  # most releases of a library return what the one before did
+    return _sorted([*(() if is_same else _of(_RULES, sides)), *others])
 
 
 def changes_of_limits(sides: Sides) -> list[Change]:
