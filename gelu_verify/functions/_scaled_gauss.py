@@ -88,34 +88,39 @@ def gelu(mu: Fraction, sigma: Fraction) -> Definition:
     return terms
 
 
-def normal_limit(t: Fraction) -> Limit:
+def normal(c: Enclosure, t: Fraction) -> Terms:
     """Phi(t) for t != 0."""
+    at = _Point(c, t)
+    if abs(t) < Fraction(1, 2):
+        return Terms(HALF, ratio(c, t) * at.head())
+    return Terms(ONE, -at.tail()) if t > 0 else Terms(ZERO, at.tail())
 
-    def normal(c: Enclosure) -> Terms:
-        at = _Point(c, t)
-        if abs(t) < Fraction(1, 2):
-            return Terms(HALF, ratio(c, t) * at.head())
-        return Terms(ONE, -at.tail()) if t > 0 else Terms(ZERO, at.tail())
 
-    return normal
+def normal_limit(t: Fraction) -> Limit:
+    """The same."""
+    return lambda c: normal(c, t)
+
+
+def gradient(c: Enclosure, r: Fraction, t: Fraction) -> Terms:
+    """Phi(t) + r phi(t)."""
+    if t == 0:
+        return Terms(HALF, ratio(c, r) / c.iv.sqrt(2 * c.iv.pi))
+    at = _Point(c, t)
+    if abs(t) < Fraction(1, 2):
+        return Terms(HALF, ratio(c, t) * at.head() + ratio(c, r) * at.density())
+    if at.far:
+        bracket = ratio(c, r) - at.mills() if t > 0 else ratio(c, r) + at.mills()
+        return Terms(ONE if t > 0 else ZERO, bracket * at.density())
+    rest = ratio(c, r) * at.density()
+    return Terms(ONE, rest - at.tail()) if t > 0 else Terms(ZERO, rest + at.tail())
 
 
 def gelu_grad(mu: Fraction, sigma: Fraction) -> Definition:
-    """Phi(t) + r phi(t), r = x/sigma."""
+    """With r = x/sigma."""
 
     def terms(c: Enclosure, x: Dyadic) -> Terms:
         r = fraction(x) / sigma
-        t = r - mu / sigma
-        if t == 0:
-            return Terms(HALF, ratio(c, r) / c.iv.sqrt(2 * c.iv.pi))
-        at = _Point(c, t)
-        if abs(t) < Fraction(1, 2):
-            return Terms(HALF, ratio(c, t) * at.head() + ratio(c, r) * at.density())
-        if at.far:
-            bracket = ratio(c, r) - at.mills() if t > 0 else ratio(c, r) + at.mills()
-            return Terms(ONE if t > 0 else ZERO, bracket * at.density())
-        rest = ratio(c, r) * at.density()
-        return Terms(ONE, rest - at.tail()) if t > 0 else Terms(ZERO, rest + at.tail())
+        return gradient(c, r, r - mu / sigma)
 
     return terms
 
