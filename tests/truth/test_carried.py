@@ -261,7 +261,8 @@ GAUSS = ("gelu", "gelu_grad", "gelu_grad_mu", "gelu_grad_sigma")
 FEW = [
     "gelu[mu=0.5,sigma=1/3]", "gelu[sigma=3]", "gelu[mu=1048575.3,sigma=1/1000]", "gelu_grad[mu=-1/7]",
     "gelu_grad[sigma=3]", "gelu_grad_mu[mu=0.5,sigma=1/3]", "gelu_grad_mu", "gelu_grad_sigma[mu=0x1p-400]",
-    "gelu_grad_sigma", "silu[beta=1.7]", "silu_grad[beta=1/3]", "silu_grad_beta", "elu[alpha=1.3]", "elu[alpha=4]",
+    "gelu_grad_sigma", "gelu_grad[mu=0.5]", "bias_gelu_grad[b=-0.5]", "bias_gelu[b=39]", "geglu[g=3]", "geglu[g=22/7]",
+    "silu[beta=1.7]", "silu_grad[beta=1/3]", "silu_grad_beta", "elu[alpha=1.3]", "elu[alpha=4]",
     "elu_grad[alpha=1/3]", "gelu[mu=1e300,sigma=1e-300]", "gelu_grad[sigma=1e-310]", *FUNCTIONS,
 ]  # fmt: skip
 MORE = [
