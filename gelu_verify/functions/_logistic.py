@@ -44,17 +44,28 @@ def scaled(slope: Slope) -> Callable[[Enclosure, Dyadic], Terms]:
 def scaled_grad(slope: Slope) -> Callable[[Enclosure, Dyadic], Terms]:
     """The derivative sigma + x s' sigma (1 - sigma), written with q = sigmoid(-s(|x|))."""
 
-    def terms(c: Enclosure, x: Dyadic) -> Terms:
-        point = c.exact(x)
-        t, steep = slope(c, abs(point))
-        q = lower_share(c, t)
-        if is_small(t):
-            rest = c.tanh(t / 2) / 2 + steep * q * (1 - q)
-            return Terms(HALF, rest if point > 0 else -rest)
-        rest = q * (steep * (1 - q) - 1)
-        return Terms(ONE, rest) if point > 0 else Terms(ZERO, -rest)
+    return lambda c, x: gradient(c, slope, c.exact(x))
 
-    return terms
+
+def gradient(c: Enclosure, slope: Slope, point: Interval) -> Terms:
+    """The same, of an interval."""
+    t, steep = slope(c, abs(point))
+    q = lower_share(c, t)
+    if is_small(t):
+        rest = c.tanh(t / 2) / 2 + steep * q * (1 - q)
+        return Terms(HALF, rest if point > 0 else -rest)
+    rest = q * (steep * (1 - q) - 1)
+    return Terms(ONE, rest) if point > 0 else Terms(ZERO, -rest)
+
+
+def share(c: Enclosure, slope: Slope, point: Interval) -> Terms:
+    """sigmoid(s(x)), of an interval."""
+    t, _ = slope(c, abs(point))
+    if is_small(t):
+        half = c.tanh(t / 2) / 2
+        return Terms(HALF, half if point > 0 else -half)
+    q = lower_share(c, t)
+    return Terms(ONE, -q) if point > 0 else Terms(ZERO, q)
 
 
 def variant(
@@ -147,11 +158,7 @@ def _farthest(other: str, largest: str, second: str | None) -> dict[str, str]:
 
 
 def sigmoid(c: Enclosure, x: Dyadic) -> Terms:
-    point = c.exact(x)
-    if is_small(point):
-        return Terms(HALF, c.tanh(point / 2) / 2)
-    q = lower_share(c, abs(point))
-    return Terms(ONE, -q) if point > 0 else Terms(ZERO, q)
+    return share(c, lambda c, a: (a, a), c.exact(x))
 
 
 def tanh(c: Enclosure, x: Dyadic) -> Terms:

@@ -15,7 +15,7 @@ from .limits import Limit
 
 Definition = Callable[[Enclosure, Dyadic], Terms]
 FAR = 2**30  # |t| from which on Q(|t|) and phi(t) are known to lie between 0 and 2^-(2^40), which is below all formats
-FAR_OF_MANY = 39  # the same where numbers are double-doubles: there phi(t) is known by its size alone, soon
+FAR_OF_MANY = Fraction(2497, 64)  # the same where numbers are double-doubles: there phi(t) is soon known by size alone
 _BELOW_ALL = -(1 << 40)
 
 
@@ -24,7 +24,9 @@ def _tiny(c: Enclosure) -> Interval:
     return c.between(0, 1, _BELOW_ALL)
 
 
-_NEAR = Fraction(61, 64)  # below 1, and not what -mu/sigma often is: arrays cannot tell t from it at tiny x
+# below 1, and from 1/2 up; neither they nor FAR_OF_MANY are what -mu/sigma or b often is: arrays cannot tell t from it
+# at tiny x
+_NEAR, _MIDDLE = Fraction(61, 64), Fraction(33, 64)
 
 
 class _Point:
@@ -88,34 +90,39 @@ def gelu(mu: Fraction, sigma: Fraction) -> Definition:
     return terms
 
 
-def normal_limit(t: Fraction) -> Limit:
+def normal(c: Enclosure, t: Fraction) -> Terms:
     """Phi(t) for t != 0."""
+    at = _Point(c, t)
+    if abs(t) < _MIDDLE:
+        return Terms(HALF, ratio(c, t) * at.head())
+    return Terms(ONE, -at.tail()) if t > 0 else Terms(ZERO, at.tail())
 
-    def normal(c: Enclosure) -> Terms:
-        at = _Point(c, t)
-        if abs(t) < Fraction(1, 2):
-            return Terms(HALF, ratio(c, t) * at.head())
-        return Terms(ONE, -at.tail()) if t > 0 else Terms(ZERO, at.tail())
 
-    return normal
+def normal_limit(t: Fraction) -> Limit:
+    """The same."""
+    return lambda c: normal(c, t)
+
+
+def gradient(c: Enclosure, r: Fraction, t: Fraction) -> Terms:
+    """Phi(t) + r phi(t)."""
+    if t == 0:
+        return Terms(HALF, ratio(c, r) / c.iv.sqrt(2 * c.iv.pi))
+    at = _Point(c, t)
+    if abs(t) < _MIDDLE:
+        return Terms(HALF, ratio(c, t) * at.head() + ratio(c, r) * at.density())
+    if at.far:
+        bracket = ratio(c, r) - at.mills() if t > 0 else ratio(c, r) + at.mills()
+        return Terms(ONE if t > 0 else ZERO, bracket * at.density())
+    rest = ratio(c, r) * at.density()
+    return Terms(ONE, rest - at.tail()) if t > 0 else Terms(ZERO, rest + at.tail())
 
 
 def gelu_grad(mu: Fraction, sigma: Fraction) -> Definition:
-    """Phi(t) + r phi(t), r = x/sigma."""
+    """With r = x/sigma."""
 
     def terms(c: Enclosure, x: Dyadic) -> Terms:
         r = fraction(x) / sigma
-        t = r - mu / sigma
-        if t == 0:
-            return Terms(HALF, ratio(c, r) / c.iv.sqrt(2 * c.iv.pi))
-        at = _Point(c, t)
-        if abs(t) < Fraction(1, 2):
-            return Terms(HALF, ratio(c, t) * at.head() + ratio(c, r) * at.density())
-        if at.far:
-            bracket = ratio(c, r) - at.mills() if t > 0 else ratio(c, r) + at.mills()
-            return Terms(ONE if t > 0 else ZERO, bracket * at.density())
-        rest = ratio(c, r) * at.density()
-        return Terms(ONE, rest - at.tail()) if t > 0 else Terms(ZERO, rest + at.tail())
+        return gradient(c, r, r - mu / sigma)
 
     return terms
 

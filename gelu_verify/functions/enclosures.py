@@ -64,6 +64,8 @@ def dyadic(value: Fraction) -> Dyadic | None:
 
 def times(x: Dyadic, factor: Fraction) -> Dyadic | None:
     """x factor, where that is a dyadic number: always where the factor is one, else for an x that has its divisor."""
+    if isinstance(x[0], int) and not x[0]:
+        return ZERO  # the one that says that there is no leading term
     exactly = dyadic(factor)
     if exactly is None and isinstance(x[0], int):
         exactly = dyadic(factor * x[0])

@@ -81,6 +81,9 @@ _GELU, _GELU_GRAD = (
     ),
 )
 
+WITHOUT_NATIVE_CODE = _GELU, replace(_GELU_GRAD, terms=_scaled_gauss.gelu_grad(Fraction(0), Fraction(1)))
+"""The same in terms that arrays can follow everywhere."""
+
 
 def _around(values: Values) -> dict[str, str]:
     """The mean, and places where the law is not yet 0 or 1: where implementations have something to lose."""

@@ -33,6 +33,8 @@ class Parameter:
     low: Fraction
     high: Fraction
     meaning: str
+    is_input: bool = False
+    """Whether implementations take it as data, element by element: the name of one says nothing of its value."""
 
     @property
     def unsaid(self) -> Fraction | None:
@@ -184,6 +186,13 @@ def times(text: str, factor: Fraction) -> str:
     context = Context(prec=80)
     product = context.divide(context.multiply(Decimal(text), factor.numerator), Decimal(factor.denominator))
     return f"{Context(prec=36).plus(product):f}"
+
+
+def moved(text: str, distance: Fraction) -> str:
+    """A decimal of a fact plus a fraction, to 36 digits."""
+    context = Context(prec=80)
+    total = context.add(Decimal(text), context.divide(Decimal(distance.numerator), Decimal(distance.denominator)))
+    return f"{Context(prec=36).plus(total):f}"
 
 
 def all_times(texts: tuple[str, ...] | None, factor: Fraction) -> tuple[str, ...] | None:

@@ -100,8 +100,8 @@ class Carried:
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Carried:
-        if isinstance(other, Fraction) and dyadic(other) is None:  # 3/5 x may be a double, as may x/100
-            return self * other.numerator / other.denominator
+        if isinstance(other, Fraction) and dyadic(other) is None:  # 22/7 x may be a number of 53 bits, if x/7 is
+            return self / other.denominator * other.numerator
         return self._with("multiply", other)
 
     __rmul__ = __mul__

@@ -416,6 +416,15 @@ GV_INLINE gv_value gv_erfc_of(gv_value a) {
     return gv_add_values(gv_of_core(gv_erfc(t.s.hi)), gv_negative(moved));
 }
 
+/* a pair, 1 <= |hi| < 2, with something below 2^-203 on one side: 3x may be a midpoint of a format, with x of 53 bits. The
+   step is 2 to 4 units of the last place of lo, so that lo moves by it exactly. */
+GV_INLINE gv_value gv_beside_pair(gv_dd a, double side) {
+    double step = fabs(a.lo * (1.0 + 0x1p-51) - a.lo);
+    if (!(step >= 0x1p-203)) return gv_value_make(a.hi, a.lo, fabs(a.hi) * 0x1p-200, 0);
+    gv_dd y = gv_two_sum(a.hi, side < 0.0 ? a.lo - step : a.lo + step);
+    return gv_value_make(y.hi, y.lo, step, 0);
+}
+
 /* leading + correction as the core writes values down (value.h); the leading term is exact, and 0 where there is none.
    `exactly`: there is no correction. */
 GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
@@ -427,8 +436,7 @@ GV_INLINE gv_value gv_total(gv_value leading, gv_value c, int exactly) {
         } else if (gv_is_zero(leading)) {
             y = c;
         } else if (gv_kind_of(c) != GV_HUGE && (int64_t)c.k + 4 < (int64_t)leading.k - 201) { /* |c| < 2^-204 leading */
-            if (leading.lo == 0.0) y = gv_beside(leading.hi, c.hi);
-            else y.err = fabs(leading.hi) * 0x1p-200;
+            y = leading.lo == 0.0 ? gv_beside(leading.hi, c.hi) : gv_beside_pair(gv_pair(leading), c.hi);
             y.k = leading.k;
         } else {
             y = gv_add_values(leading, c);

@@ -14,7 +14,13 @@ from gelu_verify.functions.enclosures import Enclosure, endpoints, fraction
 from gelu_verify.truth.oracle import enclose, round_exactly
 
 with_arb = pytest.mark.parametrize("function", [f for f in FUNCTIONS.values() if f.name in ARB], ids=lambda f: f.name)
-every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.name)
+OF_TWO = (
+    *("geglu[g=-7/3]", "geglu[g=0]", "geglu_grad[g=-2]", "geglu_grad[g=0]", "swiglu[g=1/3]", "reglu[g=-1/3]"),
+    *("reglu_grad[g=-3]", "bias_gelu[b=1/3]", "bias_gelu_grad[b=-2]", "bias_gelu_tanh[b=0.5]"),
+)
+every_function = pytest.mark.parametrize(
+    "function", [*FUNCTIONS.values(), *map(get_function, OF_TWO)], ids=lambda f: f.name
+)
 FLOAT64 = FORMATS["float64"]
 
 
@@ -57,7 +63,7 @@ def test_turning_points_turn_and_there_are_no_others(function):
 @pytest.mark.few(8)
 @every_function
 def test_bounds_are_bounds_and_are_reached(function):
-    xs = [k / 8 for k in range(-400, 401) if k] + [float(t) for t in function.turning_points or ()]
+    xs = [k / 8 for k in range(-400, 401) if k] + [float(Fraction(t)) for t in function.turning_points or ()]
     xs += [-1e300, 1e300]
     bits = [round_exactly(function, FLOAT64, FLOAT64.parse(str(x))) for x in xs]
     values = [float(FLOAT64.fraction(y)) for y in bits if FLOAT64.is_finite(y)]

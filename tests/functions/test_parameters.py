@@ -8,6 +8,8 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
+from arb import ARB as OF_X
+from arb import OF_TWO
 from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,22 @@ ARB = {
         arb(1) if number(beta) * x > number(threshold) else sigmoid(number(beta) * x)
     ),
 }
+
+
+def multiplied(form):
+    return lambda x, g: number(g) * form(x)
+
+
+def moved(form):
+    return lambda x, b: form(x + number(b))
+
+
+WITH_SECOND = {
+    f"{name}{suffix}": (moved if name.startswith("bias") else multiplied)(OF_X[f"{of_x}{suffix}"])
+    for name, of_x in OF_TWO.items()
+    for suffix in ("", "_grad")
+}
+ARB |= WITH_SECOND
 FORMULAS = [("gelu", *GAUSS), ("gelu_grad", *GAUSS), ("gelu_grad_mu", *GAUSS), ("gelu_grad_sigma", *GAUSS)]
 SLOPES = (TINY, HUGE, Fraction(1, 10**300), 10**300, Fraction(1, 3), Fraction(1702, 1000), Fraction(3, 2))
 CASES = [(name, dict(zip(("mu", "sigma"), pair, strict=True))) for name, *pairs in FORMULAS for pair in pairs]
@@ -85,6 +103,7 @@ CASES += [(name, {"cap": value}) for name in ("softcap", "softcap_grad") for val
 CASES += [(name, {"lambd": value}) for name in ("soft_shrink", "hard_shrink") for value in SLOPES]
 CASES += [(name, {"beta": value, "threshold": limit}) for name in ("softplus", "softplus_grad") for value in SLOPES
           for limit in (20, Fraction(-1, 3), 10**300)]  # fmt: skip
+CASES += [(name, {"b" if "bias" in name else "g": s * v}) for name in WITH_SECOND for v in SLOPES for s in (-1, 1)]
 case = pytest.mark.parametrize(("name", "values"), CASES, ids=[named(n, v) for n, v in CASES])
 
 
@@ -105,9 +124,10 @@ def by_arb(name, values, fmt, bits):
 
 
 def inputs(fmt, values, count):
-    """Around mu, where t is moderate; of every size; and the ends of the format."""
+    """Around mu and -b, where t is moderate; of every size; and the ends of the format."""
     rng = random.Random(f"{fmt.name}{values}")
-    mu, scale = values.get("mu", Fraction(0)), values.get("sigma", 1 / values.get("beta", Fraction(1)))
+    mu = values.get("mu", -values.get("b", Fraction(0)))
+    scale = values.get("sigma", 1 / values.get("beta", Fraction(1)))
     for _ in range(count):
         yield fmt.round(Fraction(mu) + Fraction(scale) * Fraction(rng.gauss(0, 4)))
         yield fmt.round(Fraction(scale) * Fraction(rng.gauss(0, 4)))
@@ -152,6 +172,21 @@ def test_exact_values():
     assert reference("gelu_grad", 0.0, mu=2**20, sigma=TINY) == 0
     assert reference("elu", -np.inf, alpha="1/3") == -1 / 3
     assert reference("silu", np.inf, beta=2) == np.inf
+
+
+def test_digits_of_a_tail_that_is_multiplied():
+    assert exact("geglu", -40.0, digits=30, g=4) == "-5.84942966546404752599837728430e-348"
+    assert exact("geglu", -40.0, digits=30, g="1/2") == "-7.31178708183005940749797160538e-349"
+
+
+def test_two_inputs_are_multiplied_and_added_exactly():
+    x = np.array([-np.inf, -3.0, -0.0, 0.0, 1.5, np.inf])
+    assert np.array_equal(reference("geglu", x, g=-2), -2 * reference("gelu", x))
+    assert not reference("geglu", x, g=0).any()
+    assert np.array_equal(reference("bias_gelu", x, b=0.5), reference("gelu", x + 0.5))
+    assert str(reference("bias_gelu", -2.0, b=2)) == "0.0"
+    assert reference("bias_gelu", 2.0**60, b=2.0**-60, rounding="up") == 2.0**60 + 256
+    assert reference("bias_gelu_grad", -0.75, b=0.75) == 0.5
 
 
 def test_default_values_are_the_function_itself():

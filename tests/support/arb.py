@@ -84,6 +84,15 @@ ARB = {
     "relu2": lambda x: x * x if x > 0 else arb(0),
     "relu2_grad": lambda x: 2 * x if x > 0 else arb(0),
 } | {name: function.arb for name, function in FUNCTIONS.items() if function.arb}
+OF_TWO = {  # with a second number, of which the default changes nothing
+    "geglu": "gelu",
+    "geglu_tanh": "gelu_tanh",
+    "swiglu": "silu",
+    "reglu": "relu",
+    "bias_gelu": "gelu",
+    "bias_gelu_tanh": "gelu_tanh",
+}
+ARB |= {f"{name}{suffix}": ARB[f"{of_x}{suffix}"] for name, of_x in OF_TWO.items() for suffix in ("", "_grad")}
 
 
 class Undecided(AssertionError):

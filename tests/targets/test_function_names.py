@@ -20,7 +20,7 @@ SYMBOLS = {
     ("fast_gelu_new", "vLLM"): ("gelu_tanh", None),
     ("gelu_tanh_kernel", "vLLM"): ("gelu_tanh", None),
     ("packed_gelu_kernel", "vLLM"): ("gelu", None),
-    ("silu_and_mul", "vLLM"): ("silu_and_mul", None),
+    ("silu_and_mul", "vLLM"): ("swiglu", None),
     ("quick_gelu", "CLIP"): ("gelu_sigmoid", None),
     ("QuickGELUActivation", "transformers"): ("gelu_sigmoid", None),
     ("NewGELUActivation", "transformers"): ("gelu_tanh", None),
@@ -50,8 +50,8 @@ SYMBOLS = {
     ("gelu_backward_kernel", "llm.c"): ("gelu_grad", None),
     ("dgelu", "Transformer Engine"): ("gelu_grad", None),
     ("GELU_taylor", "CUTLASS"): ("gelu_tanh", None),
-    ("addBiasGelu", "FasterTransformer"): ("gelu", None),
-    ("LigerSiLUMulFunction", "Liger"): ("silu_mul", None),
+    ("addBiasGelu", "FasterTransformer"): ("bias_gelu", None),
+    ("LigerSiLUMulFunction", "Liger"): ("swiglu", None),
     ("vsTanh", "MKL"): ("tanh", None),
     ("FastGelu", "ONNX Runtime"): ("gelu_tanh", None),
     ("gelu_with_tanh", ""): ("gelu_tanh", None),
@@ -75,7 +75,11 @@ def test_what_projects_call_their_functions_is_known(symbol, project):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_symbol_says_what_it_claims(function):
     assert claimed_by(function) == (function, None)
-    assert function_of(function, Asked()) == function
+    if any(each.is_input for each in FUNCTIONS[function].parameters):
+        with pytest.raises(UsageError, match=f"says {function} by its name, a function of x and "):
+            function_of(function, Asked())
+    else:
+        assert function_of(function, Asked()) == function
     marks = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "double": "float64", "half": "float16"}
     for mark, dtype in marks.items():
         assert claimed_by(f"{function}_{mark}") == (function, dtype)
@@ -93,7 +97,12 @@ def test_the_table_has_more_than_names_of_ours():
     [
         ("erfinv", "says erfinv by its name, which is no function here: --function says"),
         ("gelu_exp", "says exp and gelu by its name, which are several functions"),
-        ("silu_and_mul", "says silu_and_mul by its name"),
+        ("glu", "says glu by its name, which is no function here"),
+        (
+            "silu_and_mul",
+            r"says swiglu by its name, a function of x and g: --function 'swiglu\[g=...\]' says what g is",
+        ),
+        ("bias_gelu", "says bias_gelu by its name, a function of x and b"),
     ],
 )
 def test_a_name_that_says_something_else_is_a_question_and_no_gelu(tmp_path, symbol, words):

@@ -72,7 +72,8 @@ def misfit(asked: Calling, chosen: Iterable[Kind | None], every: Iterable[Kind])
 def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
     """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one.
 
-    UsageError where the symbol claims what is no function here.
+    UsageError where the symbol claims what is no function here, or a function of two numbers: called with one, it
+    would be judged as if the other were the default.
     """
     if asked.function is not None:
         return asked.function
@@ -83,6 +84,9 @@ def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
         known = ", ".join(sorted(name for name in FUNCTIONS if not FUNCTIONS[name].gradient_of))
         what = "which are several functions" if " and " in claimed else "which is no function here"
         raise UsageError(f"{symbol!r} says {claimed} by its name, {what}: --function says which it is ({known})")
+    if second := [each.name for each in FUNCTIONS[claimed].parameters if each.is_input]:
+        what = f"a function of x and {second[0]}: --function '{claimed}[{second[0]}=...]' says what {second[0]} is"
+        raise UsageError(f"{symbol!r} says {claimed} by its name, {what}")
     return claimed
 
 
