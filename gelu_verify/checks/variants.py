@@ -128,7 +128,12 @@ def _stranger(evidence: Evidence) -> str | None:
     fmt = evidence.fmt
     x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
     got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
-    others = [function.name for function in compared_with(evidence.function) if function is not evidence.function]
+    others = [
+        function.name
+        for function in compared_with(evidence.function)
+        # those of a second input are, at its default, the functions that they are made of
+        if function is not evidence.function and not any(each.is_input for each in function.parameters)
+    ]
     errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
     near = (name for name in errors if errors[name] <= CLEAR and _is_it(evidence, name))
     return min(near, key=lambda name: (errors[name], get_function(name).gradient_of is not None), default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from itertools import count
@@ -66,8 +67,20 @@ class LineWriter:
         if dropped:
             lines.append(f'{{"time": "{timestamp(time.time())}", "event": "log lines dropped", "count": {dropped}}}')
         if lines:
-            self._stream.write("\n".join(lines) + "\n")
+            self._write_text("\n".join(lines) + "\n")
+
+    def _write_text(self, text: str) -> None:
+        """Not through the stream, if it is a file: whoever flushes it would wait as long as nobody reads, and to start
+        a process does that."""
+        try:
+            place = self._stream.fileno()
+        except (OSError, AttributeError, ValueError):
+            self._stream.write(text)
             self._stream.flush()
+            return
+        rest = text.encode()
+        while rest:
+            rest = rest[os.write(place, rest) :]
 
 
 class RequestLog:
