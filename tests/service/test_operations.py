@@ -307,3 +307,25 @@ def wait_until(true, seconds=60):
     while not true():
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+def test_a_log_that_nobody_reads_holds_up_nobody_who_flushes_the_stream():
+    """As multiprocessing does whenever it starts a process."""
+    ours, theirs = os.pipe()
+    with open(theirs, "w") as stream:
+        writer = LineWriter(stream)
+        for _ in range(1000):
+            writer.put("x" * 500, soon=True)
+        time.sleep(0.5)
+        flushed = threading.Thread(target=stream.flush, daemon=True)
+        flushed.start()
+        flushed.join(10)
+        held_up = flushed.is_alive()
+        reading = threading.Thread(
+            target=lambda: [None for _ in iter(lambda: os.read(ours, 1 << 16), b"")], daemon=True
+        )
+        reading.start()
+        writer.close()
+    reading.join(10)
+    os.close(ours)
+    assert not held_up
