@@ -3,13 +3,14 @@
        nvcc -O2 -std=c++17 -arch=native -Isrc -Xcompiler=-ffp-contract=off,-pthread tools/approximations.cu -o approximations
        ./approximations > data/approximations/NAME.json
        ./approximations OPCODE ...              of these alone
-       ./approximations dump OPCODE FIRST COUNT      of these inputs, in binary: how far each result is from the nearest, int16
+       ./approximations dump OPCODE FIRST COUNT      of so many words from FIRST (of float64 upper halves), in binary: how
+                                                far each result is from the nearest, int16
 
    Of one argument: all inputs; of float64 all upper halves, with lower halves drawn at random, which PTX says are not
    read; with .ftz, and of sin and cos, one of each 16 neighbours. Of two: 2^28 pairs, half of them of any bits, half from
    [1, 4). `distances` are counted in numbers of the format from the value nearest to the exact one, for which the C
-   library's double is taken; the errors in ulp, of results that are not the nearest, from that double. `hash` is the sum of a mixed
-   word of every input and output: equal outputs have equal hashes. */
+   library's double is taken; the errors in ulp, of results that are not the nearest, from that double. `hash` is the sum of
+   a mixed word of every input and output: equal outputs have equal hashes. */
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -18,7 +19,6 @@
 
 using namespace ptx;
 
-#define DEVICE static __device__ __forceinline__
 #define CHECK(call) \
     do { \
         cudaError_t error_ = (call); \
@@ -38,26 +38,31 @@ static __host__ __device__ inline u64 mixed(u64 v) {
 
 struct every32 {
     typedef u32 word;
+    typedef every32 consecutive;
     enum : u64 { COUNT = 1ull << 32 };
     static __host__ __device__ inline void at(u64 index, u32 *a, u32 *) { *a = (u32)index; }
 };
 struct some32 { /* one of each 16 neighbours */
     typedef u32 word;
+    typedef every32 consecutive;
     enum : u64 { COUNT = 1ull << 28 };
     static __host__ __device__ inline void at(u64 index, u32 *a, u32 *) { *a = (u32)(index << 4 | (mixed(index) & 15)); }
 };
 struct every16 {
     typedef u16 word;
+    typedef every16 consecutive;
     enum : u64 { COUNT = 1ull << 16 };
     static __host__ __device__ inline void at(u64 index, u16 *a, u16 *) { *a = (u16)index; }
 };
 struct every_upper_half {
     typedef u64 word;
+    typedef every_upper_half consecutive;
     enum : u64 { COUNT = 1ull << 32 };
     static __host__ __device__ inline void at(u64 index, u64 *a, u64 *) { *a = index << 32 | mixed(index) >> 32; }
 };
 struct pairs {
     typedef u32 word;
+    typedef pairs consecutive;
     enum : u64 { COUNT = 1ull << 28 };
     static __host__ __device__ inline void at(u64 index, u32 *a, u32 *b) {
         u64 drawn = mixed(index + 1);
@@ -135,7 +140,7 @@ BINARY32(div_full_ftz_32, true, "div.full.ftz.f32", div_full);
 UNARY64(rcp_64, "rcp.approx.ftz.f64", rcp_approx_ftz, 1.0 / x);
 UNARY64(rsqrt_64, "rsqrt.approx.ftz.f64", rsqrt_approx_ftz, 1.0 / __builtin_sqrt(x));
 
-#define UNARY16(NAME, FORMAT, FTZ, OPCODE, RELATIVE, ABSOLUTE, EXACT) \
+#define UNARY16(NAME, FORMAT, FTZ, OPCODE, BOUNDED, EXACT) \
     struct NAME : every16 { \
         typedef FORMAT format; \
         static constexpr const char *opcode = OPCODE; \
@@ -145,9 +150,7 @@ UNARY64(rsqrt_64, "rsqrt.approx.ftz.f64", rsqrt_approx_ftz, 1.0 / __builtin_sqrt
             return y; \
         } \
         static u16 bound(u16 a, u16, s32 which) { \
-            u16 given = FTZ ? half_ftz<format>(a) : a; \
-            f64 x = widened<format>(given); \
-            u16 y = half_bracketed<format>(EXACT, x, which, RELATIVE, ABSOLUTE); \
+            u16 y = BOUNDED<format>(FTZ ? half_ftz<format>(a) : a, which); \
             return FTZ ? half_ftz<format>(y) : y; \
         } \
         static f64 exact(u16 a, u16) { \
@@ -155,15 +158,15 @@ UNARY64(rsqrt_64, "rsqrt.approx.ftz.f64", rsqrt_approx_ftz, 1.0 / __builtin_sqrt
             return EXACT; \
         } \
     }
-UNARY16(ex2_f16, f16_format, false, "ex2.approx.f16", 0x1.125fbee250663p-10, 0.0, __builtin_exp2(x));
-UNARY16(ex2_bf16, bf16_format, true, "ex2.approx.ftz.bf16", 0x1p-7, 0.0, __builtin_exp2(x));
-UNARY16(tanh_f16, f16_format, false, "tanh.approx.f16", 0.0, 0x1.0251353756991p-11, __builtin_tanh(x));
-UNARY16(tanh_bf16, bf16_format, false, "tanh.approx.bf16", 0.0, 0x1.0006p-8, __builtin_tanh(x));
+UNARY16(ex2_f16, f16_format, false, "ex2.approx.f16", ex2_half, __builtin_exp2(x));
+UNARY16(ex2_bf16, bf16_format, true, "ex2.approx.ftz.bf16", ex2_half, __builtin_exp2(x));
+UNARY16(tanh_f16, f16_format, false, "tanh.approx.f16", tanh_half, __builtin_tanh(x));
+UNARY16(tanh_bf16, bf16_format, false, "tanh.approx.bf16", tanh_half, __builtin_tanh(x));
 
-template <class Op> __global__ void run(u64 first, u64 n, typename Op::word *y) {
+template <class Op, class Inputs> __global__ void run(u64 first, u64 n, typename Op::word *y) {
     for (u64 k = blockIdx.x * (u64)blockDim.x + threadIdx.x; k < n; k += (u64)gridDim.x * blockDim.x) {
         typename Op::word a, b = 0;
-        Op::at(first + k, &a, &b);
+        Inputs::at(first + k, &a, &b);
         y[k] = Op::run(a, b);
     }
 }
@@ -296,8 +299,9 @@ template <class Op> static void print(const found<Op> &all) {
 
 static const u64 CHUNK = 1ull << 27;
 
-template <class Op> static void on_device(u64 first, u64 n, typename Op::word *room, std::vector<typename Op::word> *y) {
-    run<Op><<<1024, 256>>>(first, n, room);
+template <class Op, class Inputs>
+static void on_device(u64 first, u64 n, typename Op::word *room, std::vector<typename Op::word> *y) {
+    run<Op, Inputs><<<1024, 256>>>(first, n, room);
     CHECK(cudaGetLastError());
     y->resize(n);
     CHECK(cudaMemcpy(y->data(), room, n * sizeof *room, cudaMemcpyDeviceToHost));
@@ -311,7 +315,7 @@ template <class Op> static found<Op> measured() {
     CHECK(cudaMalloc(&room, std::min<u64>(CHUNK, Op::COUNT) * sizeof *room));
     for (u64 first = 0; first < Op::COUNT; first += CHUNK) {
         u64 n = std::min<u64>(CHUNK, Op::COUNT - first), threads = std::max(1u, std::thread::hardware_concurrency());
-        on_device<Op>(first, n, room, &y);
+        on_device<Op, Op>(first, n, room, &y);
         const u64 PARTS = n < 4096 ? 1 : 4096 / 8;
         std::vector<found<Op>> parts(PARTS);
         std::vector<std::thread> workers;
@@ -339,10 +343,10 @@ template <class Op> static void dumped(u64 first, u64 n) {
     typename Op::word *room, a, b = 0;
     std::vector<typename Op::word> y;
     CHECK(cudaMalloc(&room, n * sizeof *room));
-    on_device<Op>(first, n, room, &y);
+    on_device<Op, typename Op::consecutive>(first, n, room, &y);
     std::vector<s16> distances(n);
     for (u64 k = 0; k < n; k++) {
-        Op::at(first + k, &a, &b);
+        Op::consecutive::at(first + k, &a, &b);
         s64 distance = (ordinal(y[k]) - ordinal(Op::bound(a, b, NEAREST))) / unit<Op>();
         distances[k] = (s16)std::min<s64>(std::max<s64>(distance, -32768), 32767);
     }
@@ -351,17 +355,22 @@ template <class Op> static void dumped(u64 first, u64 n) {
 }
 
 template <class... Ops> static int all(int argc, char **argv) {
-    auto is = [&](int k, const char *word) { return k < argc && !strcmp(argv[k], word); };
-    auto is_asked_for = [&](const char *opcode) {
-        bool found = argc == 1;
-        for (int k = 1; k < argc; k++) found |= is(k, opcode);
-        return found;
-    };
-    if (argc == 5 && is(1, "dump")) {
+    const bool dumps = argc == 5 && !strcmp(argv[1], "dump");
+    for (int k = dumps ? 2 : 1; k < (dumps ? 3 : argc); k++)
+        if (!(!strcmp(argv[k], Ops::opcode) || ...)) {
+            fprintf(stderr, "unknown: %s (accepted:", argv[k]);
+            (fprintf(stderr, " %s", Ops::opcode), ...);
+            fprintf(stderr, ")\n");
+            return 2;
+        }
+    if (dumps) {
         u64 first = strtoull(argv[3], nullptr, 0), n = strtoull(argv[4], nullptr, 0);
-        ((is(2, Ops::opcode) ? dumped<Ops>(first, n) : void()), ...);
+        ((strcmp(argv[2], Ops::opcode) ? void() : dumped<Ops>(first, n)), ...);
         return 0;
     }
+    auto is_asked_for = [&](const char *opcode) {
+        return argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char *word) { return !strcmp(word, opcode); });
+    };
     cudaDeviceProp device;
     int driver = 0, runtime = 0;
     CHECK(cudaGetDeviceProperties(&device, 0));

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
+from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -14,6 +15,7 @@ from ..inputs.plans import PLANS
 from .encoding import JSON_TYPE
 
 Responses = dict[int | str, dict[str, Any]]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 BINARY = {"type": "string", "format": "binary"}
 _HEADERS = {
     "Cache-Control": "How long caches may keep the response.",
@@ -48,15 +50,27 @@ def headers(*names: str) -> Responses:
     return {200: {"headers": _referred(names)}}
 
 
+def json_route(
+    router: APIRouter, path: str, operation: str, summary: str, model: type[BaseModel] | str, static: str = ""
+) -> Callable[[Endpoint], Endpoint]:
+    """A route with JSON of a model, or of a schema of ours; also at `static`, its name in a static copy."""
+    if isinstance(model, str):
+        options = _route(JSON_TYPE, {"$ref": f"#/components/schemas/{model}"}, ["ETag"])
+    else:
+        options = {"response_model": model, "responses": headers("ETag")}
+
+    def add(endpoint: Endpoint) -> Endpoint:
+        again = "The same, under its name in a static copy"
+        router.get(static or f"{path}.json", operation_id=f"{operation}Json", summary=again, **options)(endpoint)
+        return router.get(path, operation_id=operation, summary=summary, **options)(endpoint)
+
+    return add
+
+
 def file(operation: str, media_type: str, *names: str) -> dict[str, Any]:
     """Arguments of a route: its name in clients, and a response that is a file, with these headers."""
     schema = {"type": "string"} if media_type.startswith("text/") else BINARY
-    return _route(operation, media_type, schema, names)
-
-
-def record(operation: str, schema: str) -> dict[str, Any]:
-    """Arguments of a route whose response is JSON with a schema of ours."""
-    return _route(operation, JSON_TYPE, {"$ref": f"#/components/schemas/{schema}"}, ["ETag"])
+    return {"operation_id": operation, **_route(media_type, schema, names)}
 
 
 def body(media_type: str) -> dict[str, Any]:
@@ -113,7 +127,6 @@ def _referred(names: Iterable[str]) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _route(operation: str, media_type: str, schema: dict[str, str], names: Iterable[str]) -> dict[str, Any]:
-    content = {media_type: {"schema": schema}}
-    responses = {200: {"content": content, "headers": _referred(names)}}
-    return {"operation_id": operation, "response_class": Response, "responses": responses}
+def _route(media_type: str, schema: dict[str, str], names: Iterable[str]) -> dict[str, Any]:
+    responses = {200: {"content": {media_type: {"schema": schema}}, "headers": _referred(names)}}
+    return {"response_class": Response, "responses": responses}

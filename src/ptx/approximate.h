@@ -1,9 +1,10 @@
 /* Approximations, of which the PTX ISA gives a bound and no bits: the ends of the interval that the bound allows, or the
    value nearest to the exact one. An argument that the ISA lists with its result has that result.
    Source: PTX ISA 9.1, of which each bound has its section; compared on 2026-11-26 with a copy of that text in a public
-   repository, and with an H100 (tools/approximations.cu, data/approximations): all results there are within these bounds, of
-   which four are wider than the ISA's, and say so. What the ISA leaves open is assumed, and says so, too. An error in ulp is
-   counted from the correctly rounded result, as the ISA does for ex2, and the CUDA programming guide everywhere. */
+   repository, and with an H100 (tools/approximations.cu, data/approximations): all results there that were tried are within
+   these bounds, of which three are wider than the ISA's, and say so. What the ISA leaves open is assumed, and says so, too. An
+   error in ulp is counted from the correctly rounded result, as the ISA does for ex2, and the CUDA programming guide
+   everywhere. */
 #ifndef GELU_VERIFY_PTX_APPROXIMATE_H
 #define GELU_VERIFY_PTX_APPROXIMATE_H
 #include "arithmetic.h"
@@ -123,7 +124,7 @@ static inline f32 tanh_approx(f32 a, s32 which) {
 }
 
 /* 9.7.4.9 and 10: the same in 16 bits, of the value at x; exact where x is 0 or infinite, and where the result is 0, infinite
-   or NaN. A subnormal result may be one less or more, beyond the relative error that the ISA has: an H100 truncates it */
+   or NaN. A subnormal result may be one less or more, beyond the relative error that the ISA has: an H100 truncates */
 template <class Format> static inline u16 half_bracketed(f64 exact, f64 x, s32 which, f64 relative, f64 absolute) {
     u16 nearest = narrowed<Format>(exact);
     which *= GELU_VERIFY_PTX_WIDTH;
@@ -135,6 +136,21 @@ template <class Format> static inline u16 half_bracketed(f64 exact, f64 x, s32 w
     u16 v = narrowed<Format>(end, which < 0 ? RP : RM);
     f64 got = widened<Format>(v), middle = widened<Format>(nearest);
     return (which < 0 ? got > middle : got < middle) ? nearest : v;
+}
+template <class Format> struct half_bounds;
+template <> struct half_bounds<f16_format> {
+    static constexpr f64 EX2 = 0x1.125fbee250663p-10 /* 2^-9.9 */, TANH = 0x1.0251353756991p-11 /* 2^-10.987 */;
+};
+template <> struct half_bounds<bf16_format> { /* of an H100's tanh, at 0.746, 1.00007 times the 2^-8 of the ISA */
+    static constexpr f64 EX2 = 0x1p-7, TANH = 0x1.0006p-8;
+};
+template <class Format> static inline u16 ex2_half(u16 x, s32 which) {
+    f64 a = widened<Format>(x);
+    return half_bracketed<Format>(__builtin_exp2(a), a, which, half_bounds<Format>::EX2, 0.0);
+}
+template <class Format> static inline u16 tanh_half(u16 x, s32 which) {
+    f64 a = widened<Format>(x);
+    return half_bracketed<Format>(__builtin_tanh(a), a, which, 0.0, half_bounds<Format>::TANH);
 }
 } // namespace ptx
 

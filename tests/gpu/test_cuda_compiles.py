@@ -50,6 +50,19 @@ def test_compiles_for_every_architecture_with_every_flag(build):
     compiles(build, nvcc.ARCHITECTURES)
 
 
+def test_the_tool_that_measures_approximations_compiles_and_names_what_it_does_not_know(tmp_path):
+    program = tmp_path / "approximations"
+    done = subprocess.run(
+        [*requiring.nvcc(), *nvcc.STRICT, *nvcc.code_for(["sm_90"]), "-std=c++17", f"-I{ROOT / 'src'}",
+         "-Xcompiler=-ffp-contract=off,-pthread", str(ROOT / "tools" / "approximations.cu"), "-o", str(program)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    for arguments in (["ex2.approx"], ["dump", "ex2.approx", "0", "1"]):
+        done = subprocess.run([program, *arguments], capture_output=True, text=True)
+        assert (done.returncode, "unknown: ex2.approx (accepted: ex2.approx.f16 " in done.stderr) == (2, True)
+
+
 def test_each_source_says_how_it_is_built():
     sources = {path.name for path in resource("src/cuda").glob("*.cu")} - {"verify.cu"}  # test_device_sweep
     assert {build.source.name for build in nvcc.builds()} == sources

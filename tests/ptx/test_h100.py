@@ -11,7 +11,7 @@ import pytest
 import requiring
 from cuda_inputs import few_bits
 
-from gelu_verify.formats import differ, get_format
+from gelu_verify.formats import differ, get_format, ordinals
 from gelu_verify.gpu import nvcc, ptx_device
 from gelu_verify.targets.executions import worst_of
 from gelu_verify.targets.frameworks.cuda_ import targets_of
@@ -34,7 +34,8 @@ def test_every_kernel_was_executed_there():
 
 @pytest.mark.parametrize("key", sorted(OUTPUTS))
 def test_an_h100_errs_no_more_than_the_executions(key):
-    """A kernel of which PTX leaves nothing open has the bits of the GPU; of others the worst execution is the worst."""
+    """A kernel of which PTX leaves nothing open has the bits of the GPU. Of others the worst execution is the worst,
+    and the outputs of the GPU are between those of the executions, but for one of twenty at most."""
     name, _, dtype = key.partition("|")
     target, device, x, there = kernels()[name], ptx_device.device(ptx_device.ALL), few_bits(dtype), OUTPUTS[key]
     executions = device.executions([target.kernels[dtype]])
@@ -45,6 +46,10 @@ def test_an_h100_errs_no_more_than_the_executions(key):
     for execution in executions:
         with device.taking(execution):
             outputs[execution] = target.evaluate(dtype, x)
-    _, here = worst_of(target.function, dtype, x, outputs)
-    _, on_device = worst_of(target.function, dtype, x, {"H100": there})
+    _, here = worst_of(target.function, dtype, x, {name: each.copy() for name, each in outputs.items()})
+    _, on_device = worst_of(target.function, dtype, x, {"H100": there.copy()})
     assert on_device.largest["H100"][0] <= max(found[0] for found in here.largest.values())
+    fmt, found = get_format(dtype), list(outputs.values())
+    places, place = np.array([ordinals(fmt, each) for each in found]), ordinals(fmt, there)
+    is_one = ~np.array([differ(fmt, each, there) for each in found]).all(axis=0)
+    assert np.mean(is_one | ((places.min(axis=0) <= place) & (place <= places.max(axis=0)))) >= 0.95

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
+from array_files import npy, parquet
 from starlette.testclient import TestClient
 
 from gelu_verify.service.app import create_app
@@ -17,19 +18,6 @@ from gelu_verify.truth.values import reference_bits
 X = np.array([0xC0D00000, 0x3F800000, 0x00000001, 0x7FC00000], np.uint32)
 Y = reference_bits("gelu", "float32", X)
 PATH = "/v1/files/gelu/float32"
-
-
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def parquet(**columns):
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
-
 
 CSV, NPY, PARQUET = (
     {"Content-Type": kind} for kind in ("text/csv", "application/x-npy", "application/vnd.apache.parquet")

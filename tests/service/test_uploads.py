@@ -1,16 +1,15 @@
 """Files of outputs: known by their content, and what is wrong with one is said."""
 
 import gzip
-import io
 import json
 
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
+from array_files import npy, parquet
 
 from gelu_verify.formats import get_format
 from gelu_verify.service.upload_record import inputs
@@ -22,18 +21,6 @@ X = np.frombuffer(inputs("quick", "gelu", "float32", 0), "<u4")
 Y = reference_bits("gelu", "float32", X)
 BITS = [f"0x{each:08x}" for each in Y.tolist()]
 SIZE = len(Y)
-
-
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def parquet(**columns):
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
 
 
 def text(*columns, header=""):

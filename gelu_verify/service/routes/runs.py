@@ -14,7 +14,7 @@ from starlette.responses import Response
 from ...runs.store import Run
 from ..admission import report_s
 from ..caching import REVALIDATE, cached_response
-from ..contract import file, headers, record
+from ..contract import file, headers, json_route
 from ..encoding import JSON_TYPE, json_bytes
 from ..file_cache import file_response
 from ..params import DECIMAL_DIGITS, whole_number
@@ -82,16 +82,7 @@ class Matrix(BaseModel):
     results: list[Cell]
 
 
-@router.get(
-    "/v1/runs.json",
-    operation_id="listRunsJson",
-    response_model=RunList,
-    responses=headers("ETag"),
-    summary="The same, under its name in a static copy",
-)
-@router.get(
-    "/v1/runs", operation_id="listRuns", response_model=RunList, responses=headers("ETag"), summary="Published runs"
-)
+@json_route(router, "/v1/runs", "listRuns", "Published runs", RunList)
 async def runs(request: Request, count: Count = 100, before: Before = "") -> Response:
     """A page of them; the URL of the next page is in `next`."""
     state = state_of(request)
@@ -105,20 +96,7 @@ async def runs_csv(request: Request) -> Response:
     return await _as_csv(request, "runs.csv", RunRepository.summaries, flat_summary)
 
 
-@router.get(
-    "/v1/matrix.json",
-    operation_id="getMatrixJson",
-    response_model=Matrix,
-    responses=headers("ETag"),
-    summary="The same, under its name in a static copy",
-)
-@router.get(
-    "/v1/matrix",
-    operation_id="getMatrix",
-    response_model=Matrix,
-    responses=headers("ETag"),
-    summary="The newest result of each target, function and dtype",
-)
+@json_route(router, "/v1/matrix", "getMatrix", "The newest result of each target, function and dtype", Matrix)
 async def matrix(request: Request) -> Response:
     return await _as_json(request, "results", RunRepository.matrix)
 
@@ -149,12 +127,10 @@ async def compare(
     return await _report(request, run)
 
 
-@router.get(
+@json_route(
+    router, "/v1/runs/{run}", "getRun", "The manifest of a run (docs/json.md)", "Manifest",
     "/v1/runs/{run}/manifest.json",
-    summary="The same, under its name in a static copy",
-    **record("getRunManifest", "Manifest"),
-)
-@router.get("/v1/runs/{run}", summary="The manifest of a run (docs/json.md)", **record("getRun", "Manifest"))
+)  # fmt: skip
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
     found = await state.admission.work.run(_found, state.runs, run)

@@ -84,20 +84,7 @@ class TableEntry(BaseModel):
     files: list[TableFile]
 
 
-@router.get(
-    "/v1/functions.json",
-    operation_id="getCatalogueJson",
-    response_model=Catalogue,
-    responses=contract.headers("ETag"),
-    summary="The same, under its name in a static copy",
-)
-@router.get(
-    "/v1/functions",
-    operation_id="getCatalogue",
-    response_model=Catalogue,
-    responses=contract.headers("ETag"),
-    summary="Functions, dtypes and plans",
-)
+@contract.json_route(router, "/v1/functions", "getCatalogue", "Functions, dtypes and plans", Catalogue)
 async def functions(request: Request) -> Response:
     return cached_response(request, json_bytes(catalogue(static=False)), JSON_TYPE, REVALIDATE)
 

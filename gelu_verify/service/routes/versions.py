@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from ..admission import VERSIONS_S
 from ..caching import FRESH
-from ..contract import file, record
+from ..contract import file, json_route
 from ..encoding import JSON_TYPE
 from ..file_cache import Made, file_response
 from ..problems import not_found
@@ -24,16 +24,10 @@ Library = Annotated[
 ]
 
 
-@router.get(
-    "/v1/versions/libraries.json",
-    summary="The same, under its name in a static copy",
-    **record("listLibrariesJson", "Libraries"),
-)
-@router.get(
-    "/v1/versions",
-    summary="Libraries whose releases were measured, and what changed last",
-    **record("listLibraries", "Libraries"),
-)
+@json_route(
+    router, "/v1/versions", "listLibraries", "Libraries whose releases were measured, and what changed last",
+    "Libraries", "/v1/versions/libraries.json",
+)  # fmt: skip
 async def libraries(request: Request) -> Response:
     return await _of_all(request, "libraries.json", JSON_TYPE)
 
@@ -62,14 +56,7 @@ async def library_page(request: Request, library: Library) -> Response:
     return await _of_one(request, library, "html", HTML)
 
 
-@router.get(
-    "/v1/versions/{library}", summary="Every release of a library (docs/json.md)", **record("getLibrary", "Timeline")
-)
-@router.get(
-    "/v1/versions/{library}.json",
-    summary="The same, under its name in a static copy",
-    **record("getLibraryJson", "Timeline"),
-)
+@json_route(router, "/v1/versions/{library}", "getLibrary", "Every release of a library (docs/json.md)", "Timeline")
 async def one_library(request: Request, library: Library) -> Response:
     return await _of_one(request, library, "json", JSON_TYPE)
 
