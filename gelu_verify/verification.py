@@ -28,6 +28,7 @@ from .records.parts import (
     Executions,
     FindingRecord,
     Flush,
+    Grade,
     IntervalErrors,
     MeanBits,
     NonFinite,
@@ -36,7 +37,7 @@ from .records.parts import (
     Root,
     Witness,
 )
-from .records.result import BoundKind, Grade, Record, Result, Status
+from .records.result import BoundKind, Record, Result, Status
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 

@@ -14,8 +14,8 @@ from ..judge.rules import SEVERITIES
 from ..records.asking import ask_command
 from ..records.claims import grade_text
 from ..records.grades import ORDER
-from ..records.parts import Bound
-from ..records.result import Grade, Record
+from ..records.parts import Bound, Grade
+from ..records.result import Record
 from ..report.text import value_text
 from .places import FilePlace, place_in, place_of
 

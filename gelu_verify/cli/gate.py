@@ -20,7 +20,7 @@ from .program import MISSING, OVER_BUDGET, say
 if TYPE_CHECKING:
     from ..gate.project import Project
     from ..gate.verdicts import RowVerdict
-    from ..records.result import Grade
+    from ..records.parts import Grade
 
 BUDGETS = click.option("--budgets", "file", type=click.Path(path_type=Path), metavar="FILE",
                         help="Default: the file that the project names.")  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ..records.claims import error_text, marked
 from ..records.grades import GRADES, MARKS
-from ..records.parts import Bound
-from ..records.result import Grade, Record
+from ..records.parts import Bound, Grade
+from ..records.result import Record
 from ..report.text import LIMITS
 from ..show.terminal import Line
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ..ci.cases import Case
     from ..judge.demands import Demands
     from ..measure.request import Own, Request
-    from ..records.parts import Severity, SweepTime
-    from ..records.result import Grade, Record
+    from ..records.parts import Grade, Severity, SweepTime
+    from ..records.result import Record
     from ..runs.store import Run
 
 

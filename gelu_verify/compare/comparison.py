@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change
 from ..records.fields import Count, Name, Positive, Size, Ulp, about
-from ..records.parts import Bound, FunctionName
-from ..records.result import DtypeName, Grade
+from ..records.parts import Bound, FunctionName, Grade
+from ..records.result import DtypeName
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from ..errors import MissingMeasurement
 from ..judge.changes import Verdict
 from ..records.fields import Count, Name, Positive, Size, Ulp, about
 from ..records.grades import ORDER
-from ..records.parts import AccurateRange, Bound, FunctionName
-from ..records.result import DtypeName, Grade
+from ..records.parts import AccurateRange, Bound, FunctionName, Grade
+from ..records.result import DtypeName
 from ..runs.store import Run
 from .comparison import BothTried, ComparedRun, ResultComparison
 from .conditions import described

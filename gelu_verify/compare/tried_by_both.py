@@ -181,7 +181,7 @@ def _certain(records: list[Record], sides: list[dict[str, np.ndarray]]) -> Itera
 
 def _of_rows(record: Record, columns: Columns, sides: list[dict[str, np.ndarray]]) -> Record:
     """The record with the measures of these rows."""
-    table, _ = table_of(get_function(record.function), get_format(record.dtype), columns)
+    table, _ = table_of(get_function(record.judged_as), get_format(record.dtype), columns)
     largest = max((float(np.nanmax(s["max_error"])) for s in sides if not np.isnan(s["max_error"]).all()), default=0.0)
     beside = tuple(each for each in record.beside or () if each.ulp is None or each.ulp > largest)
     found = measured(replace(record, beside=beside, bound=">="), table)

@@ -14,7 +14,7 @@ from ..errors import UsageError, one_of
 from .base import GROUPS, OWNER, Function
 from .parameters import base_name, canonical_name, checked_values, named, split_name, stated
 
-__all__ = ["FUNCTIONS", "OWNER", "Function", "base_name", "compared_with", "get_function", "named"]
+__all__ = ["FUNCTIONS", "OWNER", "Function", "base_name", "compared_with", "get_function", "named", "second_of"]
 
 MOST_KEPT = 256  # functions with parameters: anybody may ask a server for any number of them
 
@@ -150,6 +150,11 @@ def get_function(name: str) -> Function:
     if name not in FUNCTIONS:
         raise one_of("function", name, list(FUNCTIONS))
     return FUNCTIONS[name]
+
+
+def second_of(name: str) -> str:
+    """The parameter of a function that implementations take as data, beside x; empty where there is none."""
+    return next((each.name for each in get_function(name).parameters if each.is_input), "")
 
 
 def compared_with(function: Function) -> list[Function]:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from ..formats import get_format
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
-from ..records.result import Grade, Record
+from ..records.parts import Grade
+from ..records.result import Record
 from .verdicts import RowVerdict
 
 Demand = Callable[[Record], Grade | None]

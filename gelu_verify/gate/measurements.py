@@ -15,7 +15,8 @@ from ..machine import machine
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN, Job, Selector, find_jobs, selecting
 from ..measure.request import Request
 from ..measure.run import measured
-from ..records.result import Grade, Origin, Record, Result
+from ..records.parts import Grade
+from ..records.result import Origin, Record, Result
 from ..records.schema import check_measured
 from ..runs.committed import committed_results, current_versions, stale_reason
 from ..runs.integrity import verified

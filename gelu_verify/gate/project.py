@@ -39,7 +39,8 @@ from ..isa import split_level
 from ..measure.levels import ALL
 from ..measure.request import ArgumentError, Request
 from ..records.grades import GRADES
-from ..records.result import Grade, Record
+from ..records.parts import Grade
+from ..records.result import Record
 
 NAMES = ("gelu-verify.toml", "pyproject.toml")
 TABLE = "gelu-verify"

@@ -21,13 +21,14 @@ from ..records.parts import (
     AccurateRange,
     Bound,
     FindingRecord,
+    Grade,
     IntervalErrors,
     MeanBits,
     NonFinite,
     Point,
     RegionErrors,
 )
-from ..records.result import Grade, Record
+from ..records.result import Record
 
 SCHEMA = 4
 SCHEMAS = (1, 2, 3, SCHEMA)

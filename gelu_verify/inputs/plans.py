@@ -23,11 +23,12 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
-from ..functions import Function, get_function
+from ..functions import Function, get_function, named, second_of
 from ..functions.regions import region_edges
 from ..parsing import LARGEST_SEED, whole
 from ..truth.values import zero_threshold
 from .hard_cases import hard_cases
+from .second import second_values
 from .special import fixed_bits, short_bits
 
 Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
@@ -96,6 +97,8 @@ class Plan:
     `dense`: what it stands for is all of the dtype, so that a device that judges may draw billions more.
     Of a plan that was widened (`widened.py`): `whole` are the spans of consecutive inputs that came to it, `steps` how
     many buckets were tried for that, and `made` the calls, in which an input may come twice.
+    `second`: bits of the values of a second input, with each of which `at` says which x are tried; the inputs here are
+    those of x for the first of them. `also`: as `make_plan` takes it.
     """
 
     name: str
@@ -111,11 +114,22 @@ class Plan:
     whole: Spans = ()
     steps: int = 0
     made: Sequence[Chunk] = ()
+    second: tuple[int, ...] = ()
+    also: tuple[int, ...] = ()
 
     @property
     def widens(self) -> bool:
         """Whether more inputs may follow its own, as far as time allows (`widened.py`)."""
-        return self.name in (DEFAULT, FIXED) and not (self.exhaustive or self.spans or self.length)
+        return self.name in (DEFAULT, FIXED) and not (self.exhaustive or self.spans or self.length or self.second)
+
+    def function_at(self, second_bits: int) -> str:
+        """The function of x with a value of the second input, a finite one."""
+        return named(self.function, {second_of(self.function): get_format(self.dtype).fraction(second_bits)})
+
+    def at(self, second_bits: int) -> Plan:
+        """The plan of the same name with a value of the second input, a finite one."""
+        function = self.function_at(second_bits)
+        return _made(self.name, function, self.dtype, self.seed, self.spans, self.length, self.also)
 
     @property
     def follows_outputs(self) -> bool:
@@ -143,7 +157,7 @@ class Plan:
     @property
     def work(self) -> int:
         """Inputs, and equal calls, for who shows how far it is."""
-        return self.size + (EQUAL_CALLS if self.stress else 0)
+        return self.size * max(len(self.second), 1) + (EQUAL_CALLS if self.stress else 0)
 
     @cached_property
     def inputs_sha256(self) -> str:
@@ -193,6 +207,7 @@ def make_plan(
     ranges: Sequence[tuple[int, int] | str] | None = None,
     length: int | None = None,
     also: Sequence[int] = (),
+    second: bool = False,
 ) -> Plan:
     """The plan `name` for a function and dtype.
 
@@ -203,10 +218,12 @@ def make_plan(
         (0x0:0xffffffff is every float32)
     length : inputs of every call; the last of them repeat others. Default: as suits the dtype, and odd
     also : bits of inputs that it takes as well, as it takes hard cases; not where there are ranges
+    second : whether it takes values of the second input that the function has, too
 
     Raises
     ------
-    UsageError : unknown name, seed or range that cannot be used, ranges of more than 2^33 inputs, float64 `exhaustive`
+    UsageError : unknown name, seed or range that cannot be used, ranges of more than 2^33 inputs, float64
+        `exhaustive`, and 2^64 pairs
     """
     get_plan(name)
     get_function(function)
@@ -214,7 +231,9 @@ def make_plan(
     seed = whole("seed", seed, 0, LARGEST_SEED)
     spans = _spans(fmt, ranges) if ranges else None
     length = None if length is None else whole("length", length, 1, LONGEST)
-    return _made(name, function, dtype, seed, spans, length, tuple(also))
+    made = _made(name, function, dtype, seed, spans, length, tuple(also))
+    values = second_values(name, get_function(function), fmt, seed) if second else ()
+    return replace(made, second=values, also=tuple(also)) if second else made
 
 
 @lru_cache(maxsize=64)

@@ -43,6 +43,7 @@ from .process import LAST_WORDS, SINCE
 from .state import StateWatch, identity
 
 _F_SETSIG = 10
+MOST_CALLS = 4096  # that are kept to be asked again
 
 
 def main() -> None:
@@ -115,8 +116,10 @@ class Hosted:
         ctypes.memmove(self._fault + LAST_WORDS, text, len(text))
         os._exit(1)
 
-    def target(self, key: str, index: int) -> Target:
-        return self._loaded[key][index]
+    def target(self, key: str, index: int, second: tuple[str, list[int]]) -> Target:
+        """`second`: the function and the values of its second input that it is called with, where it takes one."""
+        found, (function, given) = self._loaded[key][index], second
+        return found.with_second(function, tuple(given)) if function else found
 
     def find(self, key: str, family: str, **looked_for: Any) -> dict[str, Any]:
         self.state.patient = True
@@ -249,18 +252,35 @@ class HostConnection:
         return self._memory.base, self._memory.guard
 
     def do_apply(
-        self, files: list[int], key: str, index: int, function: str, arguments: list[Any], options: dict[str, Any]
+        self,
+        files: list[int],
+        key: str,
+        index: int,
+        second: tuple[str, list[int]],
+        function: str,
+        arguments: list[Any],
+        options: dict[str, Any],
     ) -> Any:
-        return _named(function)(self._hosted.target(key, index), *arguments, **options)
+        return _named(function)(self._hosted.target(key, index, second), *arguments, **options)
 
     def do_call(
-        self, files: list[int], key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool
+        self,
+        files: list[int],
+        key: str,
+        index: int,
+        second: tuple[str, list[int]],
+        dtype: str,
+        n: int,
+        at_start: bool,
+        twice: bool,
     ) -> Callable[[], dict[str, Any]]:
         """What is called at once, and whenever the same is asked again."""
         assert self._memory is not None
         fmt = get_format(dtype)
         place = ArrayPlace(n, fmt.width // 8, self._memory.capacity, at_start)
-        return partial(SharedCall(self._hosted.target(key, index), fmt, self._memory, place).checked, twice)
+        if len(self._calls) > MOST_CALLS:  # as with all values of a second input
+            self._calls.clear()
+        return partial(SharedCall(self._hosted.target(key, index, second), fmt, self._memory, place).checked, twice)
 
 
 def _named(function: str) -> Callable[..., Any]:

@@ -110,6 +110,6 @@ def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Targ
     proxies: list[Target] = []
     for index, fields_of in enumerate(described):
         family = fields_of.pop("family")
-        fields_of |= {name: tuple(fields_of[name]) for name in ("dtypes", "executions")}
+        fields_of |= {name: tuple(fields_of[name]) for name in ("dtypes", "executions", "given")}
         proxies.append(IsolatedTarget(host=host, key=key, index=index, family_name=family, **fields_of))
     return proxies

@@ -29,9 +29,11 @@ AGAIN = 64  # of so many larger calls, one is
 
 
 @lru_cache(maxsize=1024)
-def _call_text(key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool) -> bytes:
+def _call_text(
+    key: str, index: int, second: tuple[str, tuple[int, ...]], dtype: str, n: int, at_start: bool, twice: bool
+) -> bytes:
     """The question that is asked most."""
-    return question("call", key=key, index=index, dtype=dtype, n=n, at_start=at_start, twice=twice)
+    return question("call", key=key, index=index, second=second, dtype=dtype, n=n, at_start=at_start, twice=twice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,11 @@ class IsolatedTarget(Target):
     @property
     def family(self) -> str:
         return self.family_name
+
+    @property
+    def _second(self) -> tuple[str, tuple[int, ...]]:
+        """What the target there is called with, where it takes a second input: as `with_second` has it."""
+        return (self.function, self.given) if self.second else ("", ())
 
     def load(self, dtype: str, x_bits: np.ndarray) -> tuple[str, np.ndarray]:
         return dtype, x_bits
@@ -101,7 +108,8 @@ class IsolatedTarget(Target):
         case = self.host.case(self.key, self.index, arguments[0])
         seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
         name = f"{function.__module__}:{function.__qualname__}"
-        asked = question("apply", key=self.key, index=self.index, function=name, arguments=arguments, options=options)
+        who: dict[str, Any] = {"key": self.key, "index": self.index, "second": self._second}
+        asked = question("apply", **who, function=name, arguments=arguments, options=options)
         one = case.patience.of_one_call
 
         def call() -> Any:
@@ -190,7 +198,7 @@ class IsolatedTarget(Target):
             inputs[:] = x_bits
         connection.child.served.add((self.key, self.index))
         start = perf_counter()
-        asked = _call_text(self.key, self.index, fmt.name, n, at_start, twice)
+        asked = _call_text(self.key, self.index, self._second, fmt.name, n, at_start, twice)
         reply = connection.child.ask(connection.channel, asked, case.patience.seconds(n))
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:

@@ -14,9 +14,9 @@ from ..errors import UsageError
 from ..formats import get_format
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.claims import grade_text
-from ..records.parts import Severity
+from ..records.parts import Grade, Severity
 from ..records.ranking import worst_first
-from ..records.result import Grade, Record
+from ..records.result import Record
 from ..truth.values import judge, reference_bits
 from .changes import changes_of_limits
 from .rules import RULES, SEVERITIES

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import UsageError
-from ..records.result import Grade
+from ..records.parts import Grade
 
 ALONE_S, EACH_S = 10.0, 1.0  # of one target that is named, of each of several results
 ALL_S, LEAST_S = 4.0, 0.4  # of all results of a run, on the clock; of each where they are too many for that

@@ -115,7 +115,10 @@ def find_jobs(
         if is_brief(target, request) and get_format(dtype).width > 16
     }
     request = replace(request, plan_of={**brief, **request.plan_of})
-    jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
+    jobs = [
+        Job(target, request.inputs(key, function, dtype, target.takes_second(function)))
+        for key, (target, function, dtype) in kept.items()
+    ]
     return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
 
 

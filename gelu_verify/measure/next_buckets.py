@@ -20,7 +20,7 @@ from ..functions import Function, get_function
 from ..inputs.plans import core
 from ..records.accuracy import ACCURATE, Accuracy
 from ..records.grades import UNITS
-from ..records.result import Grade
+from ..records.parts import Grade
 
 FEW, SOME, MANY = 256, 512, 8192  # buckets of one choice: where each decides, of the core, of the rest
 WORST = 4  # inputs whose neighbours are looked at

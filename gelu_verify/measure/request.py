@@ -19,7 +19,7 @@ from ..isa import split_level
 from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
-from ..records.result import Grade
+from ..records.parts import Grade
 from ..targets import Target
 from ..work.pools import ON_THREADS, Where
 from .budget import OF_ALL_INPUTS, Budget
@@ -156,14 +156,14 @@ class Request(Calling):
         """Whether a grade is asked for that speaks of all inputs."""
         return self.demand in OF_ALL_INPUTS
 
-    def inputs(self, key: str, function: str, dtype: str) -> Plan:
-        """The plan of one job."""
+    def inputs(self, key: str, function: str, dtype: str, second: bool = False) -> Plan:
+        """The plan of one job; `second`: with values of a second input."""
         plan, seed = self.plan_of.get(key, (self.plan, self.seed))
         is_elsewhere = not self.executor.shares_memory  # where no plan takes more inputs than its own
         if is_elsewhere and self.demands_all and plan == "default" and dtype == "float32" and not self.ranges:
             plan = "exhaustive"
         also = self.hard_cases.get(f"{function}/{dtype}", ())
-        return make_plan(plan, function, dtype, seed, self.ranges, self.length, also)
+        return make_plan(plan, function, dtype, seed, self.ranges, self.length, also, second)
 
     def repeated(self, command: str, is_callable: bool = True) -> str:
         """How a result can be had again: `command`, which says target, function, dtype and inputs, and the rest.

@@ -40,6 +40,7 @@ from .part_measurer import Range
 from .recording import unmeasured
 from .repeating import repeated_call
 from .request import Request
+from .second_input import swept_pairs
 from .sweep import is_judged_on_device, sweep, unmeasured_by_us
 from .turns import TakingTurns
 
@@ -90,7 +91,8 @@ def _finished(
     """With what follows from the run; where it is none that could be stored, that is a fault of ours."""
     found = [*faults, *(result.record.own_faults or ())]
     with guarded("comparison with other paths", found):
-        result = result.updated(pair=firsts.pair(result), repeat=_repeat(job, result.record, request))
+        pair = None if result.record.second else firsts.pair(result)
+        result = result.updated(pair=pair, repeat=_repeat(job, result.record, request))
     result = result.updated(own_faults=tuple(found) or None)
     with guarded("result", found):
         _check(result)
@@ -238,7 +240,8 @@ class _Run:
         if (before := self._result(index)) is not None:
             self._advance(job.plan.work)
             return before
-        result = sweep(
+        measure = swept_pairs if job.plan.second else sweep
+        result = measure(
             self._target(job.target),
             job.plan,
             workers=self._workers if len(self._jobs) < self._workers else 1,
@@ -256,7 +259,7 @@ class _Run:
         result = result.updated(throughput=None if untimed else timing, time=_time(job, result))
         if kept:
             more = result.record.coverage is not None and result.record.coverage.buckets
-            has_other_table = more or is_judged_on_device(job.target, job.plan)
+            has_other_table = more or job.plan.second or is_judged_on_device(job.target, job.plan)
             kept.finish(result, result.table if has_other_table else None)
         return result
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from .grades import GRADES, MARKS, interval_text
 from .numbers import NONE, ulp_text
-from .parts import AccurateRange, Bound
-from .result import Grade, Record
+from .parts import AccurateRange, Bound, Grade
+from .result import Record
 
 NO_GRADE = "not graded (measured by an earlier version)"
 

@@ -13,8 +13,8 @@ from ..functions import get_function
 from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, LOST, NEEDED, UNITS, Accuracy
 from .accurate_range import ALONE
-from .parts import Bound
-from .result import Grade, Record
+from .parts import Bound, Grade
+from .result import Record
 from .sentences import HARMLESS, SLIGHT, conventions_of, failed, failure_text, interval_text, sentence_of
 
 __all__ = [
@@ -92,18 +92,24 @@ def graded(record: Record, table: Table | None) -> Record:
         grade: Grade | None = None if record.failure_kind == OWN_FAULT else "broken"
         sentence = f"{failure_text(record)}."
         return replace(record, grade=grade, sentence=sentence, conventions=(), grade_bound=grade and "=")
-    accuracy = Accuracy.of(table, get_function(record.function), not record.ranges, record.beside or ())
+    accuracy = Accuracy.of(table, get_function(record.judged_as), not record.ranges, record.beside or ())
     found = grade_of(record, accuracy)
     return replace(
         record,
         grade=found,
-        sentence=sentence_of(record, accuracy, found),
+        sentence=sentence_of(record, accuracy, found, _neutral(record, found)),
         conventions=conventions_of(record, accuracy),
         accurate_range=accuracy.range,
         max_abs_error=accuracy.absolute,
         mean_bits=accuracy.bits,
         grade_bound=bound_of(record, found),
     )
+
+
+def _neutral(record: Record, grade: Grade) -> str:
+    """What the grade with the neutral value of a second input is called, where it is another one."""
+    other = record.second.neutral_grade if record.second else None
+    return GRADES[other].title if other not in (None, grade) else ""
 
 
 def grade_of(record: Record, accuracy: Accuracy) -> Grade:

@@ -40,7 +40,7 @@ MEASURES = (
 def measured(record: Record, table: Table) -> Record:
     """The record with `n` and all MEASURES of the inputs in a table, and of the outputs `beside` it."""
     fmt, columns, facts, n = table.fmt, table.columns, table.facts, table.total("n")
-    function = get_function(record.function)
+    function = get_function(record.judged_as)
     scored = int(table.hist.sum(dtype=np.int64))
     max_ulp, _ = _worst(table)
     beside = record.beside or ()

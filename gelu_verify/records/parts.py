@@ -11,6 +11,9 @@ from ..functions.regions import INTERVALS, REGIONS
 from .fields import Bits, Count, Line, Matching, OneOf, Positive, Share, Size, Ulp, about
 
 Bound = Literal["=", ">="]
+Grade = Literal[
+    "correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse", "broken"
+]  # `grades.py`
 Severity = Literal["defect", "loss", "convention"]
 FunctionName = Annotated[str, OneOf(FUNCTIONS)]
 
@@ -278,6 +281,42 @@ class Executions:
     floats: Count = field(metadata=about("how far apart they were at most, counted in floats"))
     x_bits: Bits | None = field(metadata=about("for which input", null="where all were the same"))
     each: tuple[Execution, ...] = field(metadata=about("the executions"))
+
+
+@dataclass(frozen=True, slots=True)
+class SecondInput:
+    """The values of a second input (g of g f(x), b of f(x + b)) with which a target was tried."""
+
+    name: str = field(metadata=about('the parameter: `"g"`, `"b"`'))
+    value_bits: Bits = field(metadata=about("the value with which the target is worst: the result is that of it"))
+    value: float = field(metadata=about("the same as a number"))
+    neutral: float = field(metadata=about("the value that changes nothing: g = 1, b = 0"))
+    neutral_grade: Grade | None = field(
+        metadata=about("the grade with that one", null="where gelu-verify itself failed with it")
+    )
+    neutral_ulp: Ulp | None = field(
+        metadata=about("the largest error in ULP with that one", null="where nothing was scored with it")
+    )
+    values: Positive = field(metadata=about("how many were tried"))
+    pairs: Positive = field(metadata=about("how many pairs of x and a value"))
+    bound: Bound = field(metadata=about('`"="`: all pairs of the dtype; `">="`: a sample'))
+    correctly_rounded: Share = field(metadata=about("share of these pairs with the correctly rounded result"))
+    faithful: Share = field(metadata=about("share of them with one of the two values next to the exact one"))
+    activation_ulp: Ulp | None = field(
+        metadata=about(
+            "how large an error in ULP f(x) itself must have had, at least, where the product was rounded once: of the "
+            "worst pairs, for finite values",
+            null="of f(x + b)",
+        )
+    )
+    composed_ulp: Ulp | None = field(
+        metadata=about(
+            "largest error in ULP, for the same pairs, of composing in the dtype: f(x) correctly rounded, then the "
+            "product; or the sum, then f",
+            null="where one is infinite and should not be",
+        )
+    )
+    composed_correctly_rounded: Share = field(metadata=about("share of them that composing rounds correctly"))
 
 
 @dataclass(frozen=True, slots=True)

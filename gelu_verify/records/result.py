@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..buckets.table import Table
 from ..formats import FORMATS
+from ..functions import named
 from ..own_faults import KIND as OWN_FAULT
 from .fields import LATER, Count, Line, Matching, Name, OneOf, Positive, Sha256, Share, Ulp, about
 from .parts import (
@@ -28,6 +29,7 @@ from .parts import (
     FindingRecord,
     Flush,
     FunctionName,
+    Grade,
     IntervalErrors,
     MeanBits,
     NonFinite,
@@ -35,6 +37,7 @@ from .parts import (
     Point,
     RegionErrors,
     Root,
+    SecondInput,
     SweepTime,
     Throughput,
     Witness,
@@ -45,9 +48,6 @@ if TYPE_CHECKING:
 
 BoundKind = Literal["exhaustive", "sampled", "searched"]
 Status = Literal["pass", "fail", "not applicable"]  # of a check
-Grade = Literal[
-    "correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse", "broken"
-]  # `grades.py`
 DtypeName = Annotated[str, OneOf(FORMATS)]
 CheckName = Annotated[str, Matching("[a-z][a-z0-9_]*", "a name")]
 
@@ -311,6 +311,16 @@ class Record:
         ),
         default=None,
     )
+    second: SecondInput | None = field(
+        metadata=about(
+            "of a function with a second input that was tried with many values of it: the one whose result this is, "
+            "because the target is worst with it, and how it was with all",
+            null="otherwise",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     pair: Pair | None = field(
         metadata=about(
             "what differs from the first path of the same form in the run", null="for that one", always_since=2
@@ -427,6 +437,14 @@ class Record:
     def key(self) -> str:
         """What names it in a run: target/function/dtype."""
         return f"{self.target}/{self.function}/{self.dtype}"
+
+    @property
+    def judged_as(self) -> str:
+        """The function of x that its measures are of: with the value of the second input, where there is one."""
+        if self.second is None:
+            return self.function
+        value = FORMATS[self.dtype].fraction(int(self.second.value_bits, 16))
+        return named(self.function, {self.second.name: value})
 
     @property
     def failed_checks(self) -> list[str]:

@@ -141,7 +141,8 @@ def _wrong_record(record: Record, schema: int) -> str | None:
 
 def _wrong_bound(record: Record) -> str | None:
     width = FORMATS[record.dtype].width
-    if (record.bound == "=") != (record.n == 1 << width and not record.ranges):
+    is_whole = record.n == 1 << width and not record.ranges and (record.second is None or record.second.bound == "=")
+    if (record.bound == "=") != is_whole:
         return f".n is {record.n} with the bound {record.bound}"
     if record.bound_kind and (record.bound_kind == "exhaustive") != (record.bound == "="):
         return f".bound_kind is {record.bound_kind} with the bound {record.bound}"

@@ -16,8 +16,8 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange, Flush
-from .result import Grade, Record
+from .parts import AccurateRange, Flush, Grade
+from .result import Record
 
 SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
@@ -26,9 +26,9 @@ HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing abo
 _TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 
 
-def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
-    """The sentence."""
-    return "; ".join(_phrases(record, accuracy, grade)) + "."
+def sentence_of(record: Record, accuracy: Accuracy, grade: Grade, neutral: str = "") -> str:
+    """The sentence; `neutral`: what the grade is called that it has with the neutral value of its second input."""
+    return "; ".join(_phrases(record, accuracy, grade, neutral)) + "."
 
 
 def failed(record: Record, severity: str) -> list[str]:
@@ -37,10 +37,10 @@ def failed(record: Record, severity: str) -> list[str]:
     return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
 
 
-def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
+def _phrases(record: Record, accuracy: Accuracy, grade: Grade, neutral: str) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
-    yield from _opened(record)
+    yield from _opened(record, neutral)
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -85,8 +85,9 @@ def _instead(fmt: Format, output: Output) -> str:
     return f"{got} instead of {want} at x = {input_text(fmt, output.x_bits)}"
 
 
-def _opened(record: Record) -> Iterator[str]:
-    """What was tried where PTX leaves results open, no more, and how far that matters."""
+def _opened(record: Record, neutral: str) -> Iterator[str]:
+    """What was tried where there is a second input, or PTX leaves results open, no more, and how far that matters."""
+    yield from _second(record, neutral)
     taken, executions = _TAKEN.search(record.executed or ""), record.executions
     bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
     if executions is None:
@@ -104,6 +105,21 @@ def _opened(record: Record) -> Iterator[str]:
     span = dict.fromkeys(ulp_text(each, record.bound) for each in (*errors[:1], *errors[-1:]))
     largest = f"the largest error is {' to '.join(span)} ULP" if errors else "none can be scored"
     yield f"{inward_text(100 * executions.same)} % of outputs are the same in each, {apart}; {largest}"
+
+
+def _second(record: Record, neutral: str) -> Iterator[str]:
+    """With which value of a second input it is worst; how it is with the neutral one, and how composing is."""
+    second = record.second
+    if second is None:
+        return
+    of = f"of {'all' if second.bound == '=' else second.values} values tried".replace("all values tried", "all values")
+    also = f"; with {second.name} = {second.neutral:g} it is {neutral}" if second.neutral != second.value else ""
+    yield f"with {second.name} = {_at(record, second.value_bits)}, the worst {of}{also if neutral else ''}"
+    if record.failure is None:
+        one, two = (
+            f"{inward_text(100 * each)} %" for each in (second.correctly_rounded, second.composed_correctly_rounded)
+        )
+        yield f"{one} of {second.pairs:,} pairs are correctly rounded ({two} if each step is rounded)"
 
 
 # ---- failures and defects ------------------------------------------------------------------------
@@ -248,7 +264,7 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
     x, got = int(finding.x_bits or "0", 16), int(finding.got_bits or "0", 16)
     what, found = "NaN or infinite", [side for side in accuracy.nonfinite if side.count]
     count = sum(side.count for side in found)
-    if not get_function(record.function).has_value(fmt, x):
+    if not get_function(record.judged_as).has_value(fmt, x):
         given = "a number" if fmt.is_finite(got) else value_text(fmt, got)
         what = f"{given} instead of {value_text(fmt, int(finding.want_bits or '0', 16))}"
     tried = _tried_word(record)

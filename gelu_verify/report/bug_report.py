@@ -98,7 +98,7 @@ _CONVENTION = (
 
 
 def _what(record: Record) -> Iterator[Block]:
-    formula, (family, call) = get_function(record.function).formula, _call(record)
+    formula, (family, call) = get_function(record.judged_as).formula, _call(record)
     yield Text((family, _code(call), f" is judged as {record.function}", f": {formula}." if formula else "."))
     found = ("Found", said(grade_title(record.grade), record.grade_bound), _of_outputs(record))
     yield Text(": ".join(filter(None, found)))
@@ -145,7 +145,7 @@ def _table(record: Record, inputs: Sequence[ShownInput]) -> TextTable:
 def _row(record: Record, each: ShownInput) -> list[Inline]:
     fmt, values = get_format(record.dtype), (each.x_bits, each.got_bits, each.want_bits)
     x, got, want = (np.array([int(bits, 16)], fmt.uint) for bits in values)
-    error = abs(float(judge(record.function, record.dtype, x, got).error[0]))
+    error = abs(float(judge(record.judged_as, record.dtype, x, got).error[0]))
     is_scored = np.isfinite(error) and fmt.is_finite(int(want[0]))
     cells = [cell for bits in values for cell in (value_text(record.dtype, bits) or "", bits)]
     return [*cells, ulp_text(error, "=") if is_scored else "", each.why]

@@ -164,7 +164,7 @@ def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
         found |= _value(record, name, witness, f"{name}_bits")
     bits = [found["x_bits"], found["got_bits"]]
     known = all(bits) and record.function in FUNCTIONS  # one of a later version may not be
-    errors = distance(record.function, record.dtype, *(int(text, 16) for text in bits)) if known else None
+    errors = distance(record.judged_as, record.dtype, *(int(text, 16) for text in bits)) if known else None
     return found | dict(zip(("abs_error", "rel_error"), errors or (None, None), strict=True))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from ..records.grades import GRADES, MARKS
-from ..records.result import Grade
+from ..records.parts import Grade
 from ..show.document import Block, Heading, Inline, Marked, Text, TextTable
 from ..show.latex import NEEDS, inline, of_blocks
 from . import text

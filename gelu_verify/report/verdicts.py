@@ -11,8 +11,9 @@ from ..functions import FUNCTIONS, base_name
 from ..isa import split_level
 from ..records.claims import NO_GRADE, grade_title, range_text, said
 from ..records.grades import GRADES
+from ..records.parts import Grade
 from ..records.ranking import worst_first
-from ..records.result import Grade, Record
+from ..records.result import Record
 from ..targets import is_shipped
 from ..targets.expressions import is_formula
 

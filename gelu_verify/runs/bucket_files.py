@@ -13,7 +13,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -111,8 +111,12 @@ def _archive_of(table: Table, record: Record) -> bytes:
 
 def metadata_of(record: Record) -> dict[str, str]:
     """What a bucket file says of the result that it belongs to."""
-    facts = {"schema": SCHEMA, **{name: getattr(record, name) for name in IDENTITY}}
-    return {_FACTS: json.dumps(facts)}
+    return {_FACTS: json.dumps({"schema": SCHEMA, **identity_of(record)})}
+
+
+def identity_of(record: Record) -> dict[str, Any]:
+    """What names a result; its function is that of x alone."""
+    return {name: getattr(record, name) for name in IDENTITY} | {"function": record.judged_as}
 
 
 def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:

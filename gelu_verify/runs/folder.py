@@ -17,7 +17,7 @@ from pathlib import Path
 from ..atomic_files import UNFINISHED, remove_unused
 from ..commands import output_of
 from ..errors import GeluVerifyError, ResultsError
-from ..records.result import Grade
+from ..records.parts import Grade
 from ..work.journals import PREFIX
 from .references import latest
 from .store import LATEST, MANIFEST, read_run

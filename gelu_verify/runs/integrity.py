@@ -29,7 +29,7 @@ from ..records.measures import MEASURES, intervals, measured
 from ..records.parts import RegionErrors, Severity, Witness
 from ..records.result import Record
 from ..truth.values import judge
-from .bucket_files import IDENTITY, read_buckets, read_columns
+from .bucket_files import identity_of, read_buckets, read_columns
 from .store import Run
 
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
@@ -68,7 +68,7 @@ def _graded_again(run: Run, index: int) -> Record:
     record = replace(record, lacking=record.lacking - {"grade_bound"})
     if record.buckets is None:
         return graded(record, None)
-    fmt, function = get_format(record.dtype), get_function(record.function)
+    fmt, function = get_format(record.dtype), get_function(record.judged_as)
     findings = {
         name: replace(each, severity=_severity(function, fmt, record, name)) if each.severity else each
         for name, each in record.findings.items()
@@ -89,7 +89,7 @@ def _check_witnesses(run: Run) -> None:
 def _wrong(run: Run, index: int) -> str:
     """What is wrong with one result; empty where it follows from its buckets."""
     record, schema, committed = run.results[index], run.manifest["schema"], "recorded" in run.manifest
-    fmt, function = get_format(record.dtype), get_function(record.function)
+    fmt, function = get_format(record.dtype), get_function(record.judged_as)
     try:
         columns, facts = read_buckets(run.buckets(index))
     except ResultsError as error:
@@ -109,7 +109,7 @@ def _of_another(said: bytes, record: Record, schema: int) -> str:
     """Whether the file says that it belongs to another result."""
     try:
         facts = json.loads(said)
-        differs = [name for name in IDENTITY if facts[name] != getattr(record, name)]
+        differs = [name for name, value in identity_of(record).items() if facts[name] != value]
         differs += ["schema"] * (facts["schema"] != schema)
     except (KeyError, TypeError, ValueError, RecursionError):
         return "the buckets do not say what they belong to"
@@ -343,7 +343,7 @@ def _witnessed(fmt: Format, record: Record, witness: Witness | None, name: str, 
         yield f"{name} does not fit max_ulp", True
         return
     x, got, want = (np.array([int(bits, 16)], fmt.uint) for bits in astuple(witness))
-    right, error, _ = judge(record.function, fmt.name, x, got)
+    right, error, _ = judge(record.judged_as, fmt.name, x, got)
     away = abs(min(abs(float(error[0])), np.finfo(np.float64).max) - max_ulp)
     close = away <= CLOSE + 2.0**-20 * max_ulp
     yield f"{name} is not one of its error", not (right[0] == want[0] and close)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import inf
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from ..errors import TargetFailure, message_of
 from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
+from ..functions import get_function
+from ..functions.parameters import split_name
 from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
 from ..own_faults import is_ours
@@ -48,7 +50,9 @@ class Target(ABC):
     `fresh_results`: `load` makes the memory of the result anew for each call; `level`: the instruction-set level that
     `switches`, environment variables of its process, limit it to; `seen`: what it has chosen, by component, as far as
     that can be seen, of the `components` that it calls (none: of all); `if_it_writes`: what is added where it writes to
-    its input: how else it may have to be called.
+    its input: how else it may have to be called;
+    `second`: the parameter of its function that its calls take as data, beside x; `given`: bits of its values there, in
+    a cycle (none: the value that the function has); `one_second`: each call takes one value of it.
     """
 
     name: str
@@ -71,12 +75,29 @@ class Target(ABC):
     fresh_results: ClassVar[bool] = False
     probe_outputs: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
     if_it_writes: str = ""
+    second: str = ""
+    one_second: bool = False
+    given: tuple[int, ...] = ()
     seals_inputs: ClassVar[bool] = False
 
     @property
     def family(self) -> str:
         """`torch` of `torch.gelu`; `callable` for what the user named."""
         return "callable" if ":" in self.name else self.name.partition(".")[0]
+
+    def takes_second(self, function: str) -> bool:
+        """Whether values of its second input are still to be said, where it is judged as that function."""
+        return bool(self.second) and self.second not in split_name(function)[1]
+
+    def with_second(self, function: str, given: tuple[int, ...] = ()) -> Self:
+        """The same, called with these values of its second input, or that of the function."""
+        return replace(self, function=function, given=given, probe_outputs={})
+
+    def second_bits(self, dtype: str, n: int) -> np.ndarray:
+        """Bits of the second input of n values."""
+        fmt = get_format(dtype)
+        values = self.given or (fmt.round(get_function(self.function).values[self.second]),)
+        return np.resize(np.array(values, fmt.uint), n)
 
     @abstractmethod
     def load(self, dtype: str, x_bits: np.ndarray) -> Any:

@@ -7,6 +7,9 @@
     f(x)[0]                  one of several results
     [f(v) for v in x]        one number at a time
     rounded(f(x))            the result rounded once to the dtype, to nearest even
+    f(x, g)                  g of geglu, swiglu and others, b of bias_gelu: the second input, an array like x
+    f(packed(x, g))          both in one array, twice as long on its last axis: x and then g; packed(g, x)
+    f(interleaved(x, g))     the same, in turn
 
 The last expression is the result, unless y is named.
 """
@@ -17,8 +20,9 @@ import ast
 import builtins
 import copy
 import inspect
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -33,18 +37,25 @@ MEANINGS = {
     "n": "how many values",
     "grad": "grad(f): the gradient of f",
     "rounded": "rounded(v): v rounded once to the dtype",
+    "g": "the second input of geglu, swiglu and others",
+    "b": "the second input of bias_gelu and others",
+    "packed": "packed(x, g): both on the last axis of one array, one after the other",
+    "interleaved": "interleaved(x, g): both on the last axis, in turn",
 }
+SECOND = ("g", "b")
+PACKINGS = ("packed", "interleaved")
 
 
 @dataclass(frozen=True)
 class CallLine:
-    """A parsed `--call`."""
+    """A parsed `--call`. `packings`: how two arrays become one, by the name that this has in the line."""
 
     text: str
     names: frozenset[str]
     before: CodeType | None
     last: CodeType
     in_place: bool
+    packings: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
 
     @classmethod
     def parsed(cls, text: str, meanings: Mapping[str, str] = MEANINGS) -> CallLine:
@@ -62,13 +73,30 @@ class CallLine:
             raise _unusable(text, f"nothing is called {unknown[0]!r}", meanings)
         if not {"f", "x"} <= names:
             raise _unusable(text, "it does not call f with x", meanings)
+        if len(names & set(SECOND)) > 1:
+            raise _unusable(text, "it names two second inputs, g and b", meanings)
+        packed = _Packed()
+        before, last = [packed.visit(each) for each in before], packed.visit(last)
+        if packed.wrong or (names & set(PACKINGS) and "packed" in meanings and not packed.found):
+            raise _unusable(text, "packed and interleaved take x and a second input", meanings)
         return cls(
             text=text.strip(),
             names=frozenset(names),
             before=compile(ast.Module(before, []), "--call", "exec") if before else None,
             last=compile(ast.Expression(last.value), "--call", "eval"),
             in_place=isinstance(last.value, ast.Name) and last.value.id == "x",
+            packings=packed.found,
         )
+
+    @property
+    def second(self) -> str:
+        """The second input that it names; empty for none."""
+        return next((name for name in SECOND if name in self.names), "")
+
+    @property
+    def takes_one_second(self) -> bool:
+        """Whether it takes one value of it: nothing but g[0]."""
+        return bool(self.second) and not re.search(rf"\b{self.second}\b(?!\[0\])", self.text)
 
     @property
     def gives_gradient(self) -> bool:
@@ -92,6 +120,25 @@ class CallLine:
         return ", ".join(parts)
 
 
+class _Packed(ast.NodeTransformer):
+    """Replaces packed(x, g) by a name: it is made before the call, which is timed."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[str, str, str]] = {}
+        self.wrong = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if not isinstance(node.func, ast.Name) or node.func.id not in PACKINGS:
+            return self.generic_visit(node)
+        names = [each.id for each in node.args if isinstance(each, ast.Name)]
+        if len(names) != 2 or len(node.args) != 2 or node.keywords or not ({*names} - {"x"} <= {*SECOND}):
+            self.wrong = True
+            return node
+        how, (first, other) = node.func.id, names
+        self.found[name := f"{how}_{first}_{other}"] = how, first, other
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
 def _bound(body: list[ast.stmt]) -> set[str]:
     """Names that the line itself gives a meaning: of a comprehension, a lambda."""
     nodes = [node for statement in body for node in ast.walk(statement)]
@@ -105,8 +152,9 @@ def _unusable(text: str, why: str, meanings: Mapping[str, str]) -> UsageError:
     return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as {example!r})")
 
 
-def line_of(name: str, call: Callable[..., Any]) -> CallLine | None:
-    """How `call` is called by the names of its parameters; None where `f(x)` is right, or nothing is known.
+def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine | None:
+    """How `call` is called by the names of its parameters; None where `f(x)` is right, or nothing is known. `second`:
+    the second input that its function has.
 
     UsageError, with the line that may be right, where the names leave something open; where it is asynchronous, or a
     generator.
@@ -126,7 +174,7 @@ def line_of(name: str, call: Callable[..., Any]) -> CallLine | None:
     try:
         signature.bind(None)
     except TypeError as error:
-        return _by_names(f"{name}{signature}", [*signature.parameters.values()], error)
+        return _by_names(f"{name}{signature}", [*signature.parameters.values()], error, second)
     return None
 
 
@@ -140,18 +188,24 @@ _EXAMPLES = {
 }
 
 
-def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError) -> CallLine:
+_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
+
+
+def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError, second: str) -> CallLine:
     """The line in which each parameter that is needed is what its name says."""
     star = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [each for each in parameters if each.default is each.empty and each.kind not in star]
     if not needed:
         raise UsageError(f"{shown} cannot be called with one argument ({error})")
     roles: dict[str, str] = {each.name: role_of(each.name).replace("dx", "y") for each in needed}
+    roles |= {name: second for name in roles if second and _OF_SECOND.get(name) == second}
     unknown = [name for name, role in roles.items() if role not in MEANINGS]
     if "x" not in roles.values():  # the only one without a meaning, else the first
         roles[unknown[0] if unknown else needed[0].name] = "x"
     may_be_input = "n" not in roles.values() and bool({"y", "ys", "to"} & roles.keys())  # f(x, y) may return x * y
     is_open = may_be_input or len(set(roles.values())) < len(roles) or not all(roles.values())
+    if second and second not in roles.values() and (free := [name for name, role in roles.items() if not role]):
+        roles[free[0]] = second
     words = []
     for each in needed:
         role = roles[each.name] or _EXAMPLES.get(each.name, "1.0")

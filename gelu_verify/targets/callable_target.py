@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,15 +60,34 @@ class CallableTarget(LibraryTarget):
             made = self.arrays.from_bits(dtype, bits)
             return made if self.dimensions == (None,) else self.arrays.shaped(made, batches.shape)
 
-        names = {"x": array(x_bits), "bits": x_bits}
+        names: dict[str, Any] = {"x": array(x_bits), "inputs": (("x", x_bits),)}
         if self.line is None:
             return names
+        if self.second:
+            names |= self._second_names(dtype, batches, x_bits, array)
         if "y" in self.line.names:
             names["y"] = array(output_like(x_bits))
         if "dy" in self.line.names:
             names["dy"] = array(incoming.bits(get_format(dtype), x_bits.size))
         names |= {"f": self.compute, "n": x_bits.size, "grad": self.arrays.gradient}
         return names | {"rounded": functools.partial(rounded, self.name, dtype)}
+
+    def _second_names(
+        self, dtype: str, batches: Batches, x_bits: np.ndarray, array: Callable[[np.ndarray], Any]
+    ) -> dict[str, Any]:
+        """The second input, and what the line packs it into."""
+        assert self.line is not None
+        bits = {"x": x_bits, self.second: self.second_bits(dtype, x_bits.size)}
+        names: dict[str, Any] = {self.second: array(bits[self.second])}
+        inputs = {"x": x_bits, self.second: bits[self.second]}
+        for name, (how, *order) in self.line.packings.items():
+            rows = [bits[each].reshape(-1, batches.shape[-1]) for each in order]
+            both = np.concatenate(rows, axis=-1) if how == "packed" else np.stack(rows, axis=-1)
+            inputs[name] = both.ravel()
+            names[name] = self.arrays.from_bits(dtype, inputs[name])
+            if self.dimensions != (None,):
+                names[name] = self.arrays.shaped(names[name], (*batches.shape[:-1], 2 * batches.shape[-1]))
+        return names | {"inputs": tuple(inputs.items())}
 
     def call(self, loaded: LibraryCall) -> list[Any]:
         with self.arrays.session(loaded.dtype):
@@ -91,16 +110,19 @@ class CallableTarget(LibraryTarget):
             return self.compute(x) if self.line is None else self.line.run(names)
         if self.line is None:
             return [self.compute(value) for value in x]
-        return [self.line.run(names | {"x": value, "dy": incoming.scalar(), "n": 1}) for value in x]
+        others = [names[self.second]] if self.second else []
+        given = (dict(zip(("x", self.second), each, strict=False)) for each in zip(x, *others, strict=True))
+        return [self.line.run(names | each | {"dy": incoming.scalar(), "n": 1}) for each in given]
 
     def store(self, dtype: str, loaded: LibraryCall, result: Sequence[Any]) -> np.ndarray:
         with self.arrays.session(dtype):
             found = list(result) if len(result) > 1 else [self._bits(dtype, result[0])]
             for names in loaded.arguments:
-                self._check_own_copy(dtype, names["x"], names["bits"])
+                for name, bits in names["inputs"]:
+                    self._check_own_copy(dtype, names[name], bits, always=name != "x")
         if self.dimensions == (None,):
             return found[0]
-        asked = [names["bits"] for names in loaded.arguments]
+        asked = [names["inputs"][0][1] for names in loaded.arguments]
         for each, names in zip(found, loaded.arguments, strict=True):
             shape = tuple(names["x"].shape)
             if each.shape != shape:
@@ -120,11 +142,11 @@ class CallableTarget(LibraryTarget):
             hint = _HINTS.get(type(result).__name__)
             raise TargetFailure(f"{failure} ({hint})" if hint else str(failure), failure.kind) from None
 
-    def _check_own_copy(self, dtype: str, x: Any, x_bits: np.ndarray) -> None:
+    def _check_own_copy(self, dtype: str, x: Any, x_bits: np.ndarray, always: bool = False) -> None:
         """Where the callable got a copy of its inputs, that must stay as it was too; the caller checks all else."""
         if self.arrays.name in NUMBERS:
             before = self.arrays.from_bits(dtype, x_bits)
             if not np.array_equal(np.array(list(x)), np.array(list(before)), equal_nan=True):
                 raise TargetFailure(f"{self.name} changed its input", "changed input")
-        elif self.arrays.device or (self.arrays.name == "torch" and not x_bits.flags.writeable):
+        elif always or self.arrays.device or (self.arrays.name == "torch" and not x_bits.flags.writeable):
             self.check_unchanged(get_format(dtype), x_bits, self.arrays.to_bits(x)[1].ravel())

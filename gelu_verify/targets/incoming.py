@@ -1,4 +1,5 @@
-"""The gradient that comes into a backward pass: ones, but where a check asks for others."""
+"""What a call takes beside x and y: the gradient that comes into a backward pass (ones, but where a check asks for
+others), a second input, or one array of x and that."""
 
 from __future__ import annotations
 
@@ -36,6 +37,14 @@ def bits(fmt: Format, n: int) -> np.ndarray:
     """Of n of them."""
     asked = np.array([fmt.round(Fraction(value)) for value in _asked()], fmt.uint)
     return np.resize(asked, n)
+
+
+def beside(target: Target, what: str, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+    """Bits of "dy", of the second input ("g", "b"), or of x and that one after the other ("xg", "gx")."""
+    if what == "dy":
+        return bits(get_format(dtype), x_bits.size)
+    both = {"x": x_bits, target.second: target.second_bits(dtype, x_bits.size)}
+    return np.concatenate([both[name] for name in what])
 
 
 def scalar() -> float:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .. import functions
 from ..calling import Calling
 from ..errors import TargetUnavailable, UsageError
 from ..fenv import in_default_environment, left
@@ -116,7 +117,10 @@ def callable_target(
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
     compute, made_with = _ready(title, compute, asked.kwargs, line)
-    line = line or line_of(title, compute)
+    second = functions.second_of(function)
+    line = line or line_of(title, compute, second)
+    if line and line.second not in ("", second):
+        raise UsageError(f"{title} is called as {line.text!r}, and {function} has no second input {line.second}")
     target = CallableTarget(
         name=title,
         function=function,
@@ -124,6 +128,8 @@ def callable_target(
         arrays=any_kind("numpy"),
         compute=compute,
         line=line,
+        second=line.second if line else "",
+        one_second=bool(line and line.takes_one_second),
         dimensions=parsed_shape(shape) if shape else (None,),
     )
     chosen = asked.array or compile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +28,10 @@ class Wrapped(Target):
     @property
     def family(self) -> str:
         return self.inner.family
+
+    def with_second(self, function: str, given: tuple[int, ...] = ()) -> Self:
+        inner = self.inner.with_second(function, given)
+        return replace(self, function=function, given=given, probe_outputs={}, inner=inner)
 
     @property
     def environment_words(self) -> list[str]:

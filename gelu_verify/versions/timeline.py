@@ -13,8 +13,8 @@ from ..judge.changes import Verdict
 from ..judge.sides import Change
 from ..records.claims import error_text, grade_title
 from ..records.fields import Line, Matching, Name, Positive, Ulp, about
-from ..records.parts import AccurateRange, Bound, FunctionName, Point, Witness
-from ..records.result import CheckName, DtypeName, Grade, Record
+from ..records.parts import AccurateRange, Bound, FunctionName, Grade, Point, Witness
+from ..records.result import CheckName, DtypeName, Record
 from .changes import PathChange, ReleaseStep, steps
 from .libraries import LIBRARIES, Way, is_own, ways_of
 from .store import History, KeptOutput, MeasuredRelease

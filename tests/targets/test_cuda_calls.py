@@ -51,7 +51,7 @@ void launched(const float *x, float *y, int n, cudaStream_t s) { reversed<<<(n +
 # symbol: options, and what is launched or called
 CALLED = {
     "reversed": ({}, "reversed<<<(n + 255) / 256, 256>>>((floatX *)y, (const floatX *)x, n)"),
-    "adds": ({}, "adds<<<(n + 255) / 256, 256>>>((float *)y, (const float *)x, (const float *)dy, n)"),
+    "adds": ({}, "adds<<<(n + 255) / 256, 256>>>((float *)y, (const float *)x, (const float *)beside, n)"),
     "unclear": (
         {"call": "f<<<(n + 63) / 64, 64>>>(x, y, n)"},
         "unclear<<<(n + 63) / 64, 64>>>((float *)x, (float *)y, n)",

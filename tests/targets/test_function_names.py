@@ -100,7 +100,7 @@ def test_the_table_has_more_than_names_of_ours():
         ("glu", "says glu by its name, which is no function here"),
         (
             "silu_and_mul",
-            r"says swiglu by its name, a function of x and g: --function 'swiglu\[g=...\]' says what g is",
+            r"says swiglu by its name, a function of x and g: --call 'f\(x, g\)' says how it takes g, or --function",
         ),
         ("bias_gelu", "says bias_gelu by its name, a function of x and b"),
     ],

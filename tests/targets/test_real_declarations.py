@@ -10,7 +10,7 @@ from repository import ROOT
 
 from gelu_verify.errors import UsageError
 from gelu_verify.targets.kinds._prototype import Prototype
-from gelu_verify.targets.kinds._roles import prototype_of
+from gelu_verify.targets.kinds._roles import prototype_for
 from gelu_verify.targets.kinds._symbols import SourceText
 from gelu_verify.targets.kinds.base import Asked
 from gelu_verify.targets.kinds.c_source import TYPES
@@ -30,7 +30,7 @@ def decided(file, text, symbol, cpp, types, dtype="float32"):
     if declared is None:
         return None, str(source.no_function(symbol)), None
     try:
-        return prototype_of(declared, file), "", declared
+        return prototype_for(declared, file, symbol, asked), "", declared
     except UsageError as error:
         return None, str(error), declared
 

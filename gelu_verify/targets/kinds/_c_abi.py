@@ -28,7 +28,7 @@ from ._compiler import Built
 from ._elf import FUNCTIONS, elf_or_none
 from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
 from ._order import reversed_line
-from ._prototype import OF_VALUES, Prototype
+from ._prototype import OF_VALUES, Prototype, target_fields
 from .base import Asked, function_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}
@@ -36,7 +36,7 @@ _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_doub
 _FLUSHES = "which flushes subnormals to zero since it was loaded (-ffast-math)"
 _NAMED = 8  # symbols that a message lists at most
 
-Compute = Callable[..., int | None]  # (address of x, address of y, number of values); of a gradient also that of dy
+Compute = Callable[..., int | None]  # (address of x, address of y, number of values), and of what it takes beside them
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CFunction(HostTarget):
     environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
     contract: Contract = NOTHING
     apart: str = ""  # why input and output cannot be the same memory
-    takes_gradient: bool = False  # of the result, as one more array
+    beside: str = ""  # what it takes beside x and y: `Prototype.beside`
 
     @property
     def why_not_in_place(self) -> str:
@@ -68,14 +68,14 @@ class CFunction(HostTarget):
         if agreed.demands:
             return self._as_demanded(dtype, x_bits, y_bits)
         read = padded(x_bits, agreed.oob_reads)[0] if agreed.oob_reads else x_bits
-        run = partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size, *self._gradient(dtype, read.size))
+        run = partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size, *self._beside(dtype, read))
         return HostCall(run, read, y_bits, x_bits)
 
-    def _gradient(self, dtype: str, n: int) -> tuple[np.ndarray, ...]:
-        """The gradient of the result, where it is an argument."""
-        if not self.takes_gradient:
+    def _beside(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What it takes beside x and y."""
+        if not self.beside:
             return ()
-        bits = incoming.bits(get_format(dtype), n)
+        bits = incoming.beside(self, self.beside, dtype, x_bits)
         agreed = self.contract
         return (padded(bits, agreed.oob_reads, agreed.aligned)[0] if agreed.demands or agreed.oob_reads else bits,)
 
@@ -84,7 +84,7 @@ class CFunction(HostTarget):
         agreed, n = self.contract, self.contract.length(x_bits.size)
         read, _ = padded(np.resize(x_bits, n), agreed.oob_reads, agreed.aligned)
         written, beyond = padded(np.resize(y_bits, n), 0, agreed.aligned)
-        run = partial(self._run, read.ctypes.data, written.ctypes.data, n, *self._gradient(dtype, n))
+        run = partial(self._run, read.ctypes.data, written.ctypes.data, n, *self._beside(dtype, read))
         return ContractCall(run, read, y_bits, x_bits, written, beyond, beyond.tobytes())
 
     def _run(self, x: int, y: int, n: int, *more: np.ndarray) -> None:
@@ -223,8 +223,8 @@ class LibraryFunction:
         """As a target that is called as a prototype says, by what was compiled with it, or else is now."""
         dtype = prototype.dtype(self.name, plain(self.symbol), self.asked)
         caller = (self.library.handle if self.built else compiled(prototype, dtype))[CALL]
-        gradient = (ctypes.c_void_p,) * (prototype.named("dy") is not None)
-        caller.argtypes = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t, *gradient)
+        beside = (ctypes.c_void_p,) * bool(prototype.beside)
+        caller.argtypes = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t, *beside)
         caller.restype = ctypes.c_longlong
         return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
 
@@ -237,15 +237,17 @@ class LibraryFunction:
         apart: str = "",
         if_it_writes: str = "",
     ) -> CFunction:
-        takes_gradient = prototype is not None and prototype.named("dy") is not None
+        symbol = plain(self.symbol)
+        said = (
+            target_fields(prototype, symbol, self.asked) if prototype else {"function": function_of(symbol, self.asked)}
+        )
         flushes = _FLUSHES * (self.library.environment is not None)
         content = self.library.content
         if prototype and not self.built:  # what is compiled with a source has it
             content = f"sha256:{hashlib.sha256((content + prototype.text).encode()).hexdigest()[:12]}"
         return CFunction(
             name=self.name,
-            function=function_of(plain(self.symbol), self.asked, takes_gradient),
-            takes_gradient=takes_gradient,
+            **said,
             dtypes=(dtype,),
             note=", ".join(filter(None, (note, self.also, flushes, self.built.how if self.built else ""))),
             version=self.built.version(content) if self.built else content,

@@ -23,7 +23,7 @@ _SOURCE = """
 extern "C"
 #endif
 __attribute__((visibility("default"){target})) long long
-{CALL}(void *gv_function, const void *gv_x, void *gv_y, __SIZE_TYPE__ gv_n{gradient})
+{CALL}(void *gv_function, const void *gv_x, void *gv_y, __SIZE_TYPE__ gv_n{beside})
 {{
     typedef char gv_element[sizeof({T}) == {itemsize} ? 1 : -1];
     {pointer} = ({cast})gv_function;
@@ -51,7 +51,7 @@ _OF_A_VECTOR = """    for (; gv_i < gv_n; gv_i += {lanes}) {{
 def source_of(prototype: Prototype, dtype: str) -> str:
     """C, and C++, of `long long CALL(function, x, y, n)`: what the function returns of its success, 0 for good.
 
-    A gradient takes dy behind them.
+    What it takes beside x and y comes behind them.
     """
     base, itemsize = prototype.data.base, get_format(dtype).width // 8
     element, lanes, target = VECTORS.get(prototype.data.vector, (base, 0, ""))
@@ -70,7 +70,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         target=f', target("{target}")' if target else "",
         T=element,
         itemsize=itemsize,
-        gradient=", const void *gv_dy" * (prototype.named("dy") is not None),
+        beside=", const void *gv_beside" * bool(prototype.beside),
         pointer=prototype.pointer("gv_f"),
         cast=prototype.pointer(),
         zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
@@ -86,11 +86,13 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         "n": "gv_n",
         "bytes": f"gv_n * {itemsize}",
     }
-    if gradient := prototype.named("dy"):
-        values["dy"] = f"({gradient.type})gv_dy" if prototype.is_array else f"((const {element} *)gv_dy)[gv_i]"
+    if beside := prototype.named(prototype.beside):
+        at = "gv_i" if not prototype.is_array else "0"
+        of_value = f"((const {element} *)gv_beside)[{at}]"
+        values[beside.name] = f"({beside.type})gv_beside" if beside.pointers else of_value
     if not prototype.is_array:
         values["x"] = "gv_v" if prototype.data.vector else f"((const {element} *)gv_x)[gv_i]"
-    names = {name: f"((const {element} *)gv_{name})" for name in ("x", "dy")}
+    names = {"x": f"((const {element} *)gv_x)", "dy": f"((const {element} *)gv_beside)"}
     names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [
         f"({each.type})gv_zeros{i}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...formats import get_format
 from ._parameters import CUDA_TYPES, VECTORS, CParameter
-from ._prototype import ZEROS, Prototype
+from ._prototype import BESIDE, ZEROS, Prototype
 from ._roles import LAUNCH
 
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
@@ -37,29 +37,28 @@ extern "C" __global__ void {KERNEL}({given})
 """
 
 # The user's file and functions around its own, which return an error; what is timed is launch and end. The memory has
-# x, y and, of a gradient, dy.
+# x, y and what is taken beside them.
 ON_THE_DEVICE = """{headers}#include "{source}"
 {before}
 static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
 {zeros}
-extern "C" const char *gelu_verify_load(const void *from, const void *dy, void **memory, size_t n)
+extern "C" const char *gelu_verify_load(const void *from, const void *beside, size_t more, void **memory, size_t n)
 {{
-    size_t arrays = dy ? 3 : 2;
-    cudaError_t error = cudaMalloc(memory, arrays * n * sizeof({T}));
+    cudaError_t error = cudaMalloc(memory, (2 * n + more) * sizeof({T}));
     if (error == cudaSuccess)
-        error = cudaMemset(*memory, 0xff, arrays * n * sizeof({T}));
+        error = cudaMemset(*memory, 0xff, (2 * n + more) * sizeof({T}));
     if (error == cudaSuccess)
         error = cudaMemcpy(*memory, from, n * sizeof({T}), cudaMemcpyHostToDevice);
-    if (error == cudaSuccess && dy)
-        error = cudaMemcpy(({T} *)*memory + 2 * n, dy, n * sizeof({T}), cudaMemcpyHostToDevice);
+    if (error == cudaSuccess && more)
+        error = cudaMemcpy(({T} *)*memory + 2 * n, beside, more * sizeof({T}), cudaMemcpyHostToDevice);
     return why(error);
 }}
 
 extern "C" const char *gelu_verify_call(void *memory, size_t n)
 {{
-    const {T} *x = (const {T} *)memory, *dy = (const {T} *)memory + 2 * n;
+    const {T} *x = (const {T} *)memory, *beside = (const {T} *)memory + 2 * n;
     {T} *y = ({T} *)memory + n;
-    (void)x, (void)dy;
+    (void)x, (void)beside;
     {prepared}{call};
     cudaError_t error = cudaGetLastError();
     return why(error == cudaSuccess ? cudaDeviceSynchronize() : error);
@@ -79,7 +78,7 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
 # For PTX alone: the launch makes of a template the kernel of this type.
 INSTANTIATING = """{headers}#include "{source}"
 {before}{zeros}
-void gelu_verify_launch(const {T} *x, {T} *y, const {T} *dy, size_t n) {{ {call}; }}
+void gelu_verify_launch(const {T} *x, {T} *y, const {T} *beside, size_t n) {{ {call}; }}
 """
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
@@ -135,7 +134,8 @@ class CudaCall:
         known = {"n": "n", "bytes": f"n * {itemsize}"}
         arguments = [
             f"({each.type})gelu_verify_zeros{i}()" if ZEROS.fullmatch(each.value)
-            else f"({each.type}){output or each.name}" if each.name in ("x", "y", "dy")
+            else f"({each.type})beside" if each.name in BESIDE and not each.value
+            else f"({each.type}){output or each.name}" if each.name in ("x", "y")
             else known.get(each.name) or self.prototype.argument(each, itemsize, {"n": "n"})
             for i, each in enumerate(self.prototype.parameters)
         ]  # fmt: skip
@@ -147,15 +147,15 @@ def kernel_around(said: Prototype, callee: str, dtype: str) -> tuple[Prototype, 
     """A kernel that calls a function of the device for each value, and how that is launched."""
     base = said.data.base
     element, lanes, _ = VECTORS.get(said.data.vector, (base, 0, ""))
-    gradient = (CParameter(f"const {element} *", "dy"),) * (said.named("dy") is not None)
+    beside = (CParameter(f"const {element} *", said.beside),) * bool(said.beside)
     given = (
         CParameter(f"const {element} *", "x"),
         CParameter(f"{element} *", "y"),
-        *gradient,
+        *beside,
         CParameter("size_t", "n"),
     )
     zeros = {each.name: found[1] for each in said.parameters if (found := ZEROS.fullmatch(each.value))}
-    names = {"x": "gv_v" if lanes else "x[gv_i]", "dy": "dy[gv_i]"}
+    names = {"x": "gv_v" if lanes else "x[gv_i]", said.beside: f"{said.beside}[gv_i]"}
     names |= {each.name: f"({each.type})gv_{each.name}" for each in said.parameters if each.name in zeros}
     arguments = ", ".join(names.get(each.name) or each.value for each in said.parameters)
     around = (_OF_A_VECTOR if lanes else _OF_A_VALUE).format(

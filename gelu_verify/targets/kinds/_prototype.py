@@ -1,8 +1,10 @@
 """How a function of C, C++ or CUDA is called: "void f(size_t n, float *y, const float *x, int exact=1)".
 
 The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
-size, `dy` the gradient of the result, of a backward pass; any other has its value behind it. The types may be left out
-where a declaration has them (`_declaration.py`, which `_roles.py` makes a prototype of): "f(n, y, x, exact=1)".
+size, `dy` the gradient of the result, of a backward pass, `g` or `b` the second input of a function that has one (of
+swiglu, of bias_gelu), `xg` or `gx` one array of both, one after the other; any other has its value behind it. The types
+may be left out where a declaration has them (`_declaration.py`, which `_roles.py` makes a prototype of):
+"f(n, y, x, exact=1)".
 `_calling.py` makes the C function that calls it like that, `cuda_source.py` the kernel and the launch. Behind it may
 follow what else is agreed between the function and who calls it: `Contract`.
 """
@@ -13,19 +15,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ...errors import UsageError
+from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..names import claimed_by
 from ._parameters import CParameter, Declared, plain_type
-from .base import Asked, dtype_of
+from .base import Asked, dtype_of, function_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
 ROLES = (
-    "x is the input, y the output, n the number of values, bytes their size, dy the gradient of the result; "
-    "any other needs a value: params=NULL"
+    "x is the input, y the output, n the number of values, bytes their size, dy the gradient of the result, g or b the "
+    "second input of swiglu or bias_gelu, xg both in one array; any other needs a value: params=NULL"
 )
-GIVEN = ("x", "y", "n", "bytes", "dy")
+PACKED = tuple(name for second in SECOND for name in (f"x{second}", f"{second}x"))
+BESIDE = ("dy", *SECOND, *PACKED)  # what a call takes beside x and y: one of them
+GIVEN = ("x", "y", "n", "bytes", *BESIDE)
 ADDED_TO = "zeros"  # of y: it is zero before a call, which adds to it
 ZEROS = re.compile(r"zeros\((\d+)\)")
 _PROTOTYPE = re.compile(
@@ -100,8 +106,12 @@ class Prototype:
             return "has two parameters of one name"
         if not {"x", "y"} & set(names):
             return f"has no input ({ROLES})"
+        if len(self._beside) > 1:
+            return f"takes {' and '.join(self._beside)}: one of them can be given"
         if "long double" in self.data.type:
             return "computes in long double, which is not one of the formats"
+        if self.one_second and self.launch:
+            return f"takes {self.second} by value, which a kernel cannot here (accepted: a pointer)"
         if self.contract.oob_reads and (not self.is_array or self.in_place):
             return "reads beyond no input: that needs an x and a y that are pointers"
         if self.contract.demands and not self.is_array:
@@ -109,16 +119,18 @@ class Prototype:
         return self.contract.wrong or (self._wrong_arrays(set(names)) if self.is_array else self._wrong_value(names))
 
     def _wrong_value(self, names: list[str]) -> str:
-        gradient = self.named("dy")
+        beside = self.named(self.beside)
         fits = plain_type(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
-        if gradient:
-            fits = fits and gradient.base == self.data.base and not self.data.vector
+        if beside:
+            fits = fits and beside.base == self.data.base and not self.data.vector
         return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
 
     def _wrong_arrays(self, names: set[str]) -> str:
-        data = [each for each in self.parameters if each.name in ("x", "y", "dy")]
+        data = [each for each in self.parameters if each.name in ("x", "y", self.beside)]
+        data = [each for each in data if each.name not in SECOND or each.pointers or each.base != self.data.base]
         if any(each.pointers != 1 or each.element != self.data.element for each in data):
-            return f"needs x and y{', and dy,' * ('dy' in names)} as pointers to the same type"
+            also = f", and {self.beside}," * bool(self.beside)
+            return f"needs x and y{also} as pointers to the same type"
         if self.output.is_const:
             return f"has no output, because {self.output.name} is const ({ROLES})"
         values = (self.launch, *(each.value for each in self.parameters))
@@ -129,10 +141,30 @@ class Prototype:
         """The parameter of that name."""
         return next((each for each in self.parameters if each.name == name), None)
 
+    @property
+    def _beside(self) -> list[str]:
+        return [each.name for each in self.parameters if each.name in BESIDE and not each.value]
+
+    @cached_property
+    def beside(self) -> str:
+        """What it takes beside x and y; empty for nothing."""
+        return next(iter(self._beside), "")
+
+    @property
+    def second(self) -> str:
+        """The second input that it takes; empty for none."""
+        return self.beside.replace("x", "") if self.beside != "dy" else ""
+
+    @property
+    def one_second(self) -> bool:
+        """Whether it takes one value of it for all of an array."""
+        found = self.named(self.second)
+        return found is not None and self.is_array and not found.pointers
+
     @cached_property
     def data(self) -> CParameter:
         """The input; where there is none, the output, which has it."""
-        data = self.named("x") or self.named("y")
+        data = self.named("x") or next(filter(None, map(self.named, PACKED)), None) or self.named("y")
         assert data is not None
         return data
 
@@ -199,6 +231,13 @@ class Prototype:
         return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
 
 
+def target_fields(prototype: Prototype, symbol: str, asked: Asked) -> dict[str, Any]:
+    """The fields of a target that say what it computes, and of what; of the `symbol` without namespaces."""
+    function = function_of(symbol, asked, prototype.beside == "dy", prototype.second)
+    takes = {name: getattr(prototype, name) for name in ("beside", "second", "one_second")}
+    return {"function": function, **takes}
+
+
 def _contract(also: str) -> Contract | None:
     """What follows a prototype; None where that is something else, or said twice."""
     return Contract.parsed(also) if not also.strip() or also.lstrip().startswith(";") else None
@@ -234,7 +273,7 @@ def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
     found = _PARAMETER.fullmatch(_RESTRICT.sub("", declaration).strip())
     if declared and not equals and (not found or found["name"] not in GIVEN) and _VALUE.fullmatch(said):
         return replace(declared, value=said)  # as in a call: f(bytes, x, y, NULL)
-    fits = found and (found["name"] not in GIVEN if value else found["name"] in GIVEN)
+    fits = found and (found["name"] not in GIVEN or found["name"] in BESIDE[1:] if value else found["name"] in GIVEN)
     fits = fits or (found and found["name"] == "y" and value == ADDED_TO)
     if not fits or not found or not (found["type"] or declared):
         raise UsageError(f"--call {text!r}: parameter {said!r} cannot be used ({ROLES})")

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import TargetFailure, UsageError
-from ...formats import get_format
 from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from .. import incoming
 from ..base import DeviceCall, Target
 from ..output_memory import output_like
 from ._launch import launch_of, packed
-from ._prototype import ZEROS, Prototype
+from ._prototype import BESIDE, ZEROS, Prototype
 
 if TYPE_CHECKING:
     from ...gpu.ptx_device import PtxDevice
@@ -31,15 +30,15 @@ class PtxFunction(Target):
     kernel: LoadedFunction
     prototype: Prototype
     sizes: tuple[int, ...]
-    takes_gradient: bool = False
+    beside: str = ""  # what it takes beside x and y: `Prototype.beside`
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
-        fmt = get_format(dtype)
         memory = {"x": self.device.alloc(x_bits.nbytes), "y": self.device.alloc(x_bits.nbytes)}
         self.device.copy_in(memory["x"], x_bits)
-        if self.takes_gradient:
-            memory["dy"] = self.device.alloc(x_bits.nbytes)
-            self.device.copy_in(memory["dy"], incoming.bits(fmt, x_bits.size))
+        if self.beside and not self.one_second:
+            bits = incoming.beside(self, self.beside, dtype, x_bits)
+            memory[self.beside] = self.device.alloc(bits.nbytes)
+            self.device.copy_in(memory[self.beside], bits)
         for each in self.prototype.parameters:
             if zeros := ZEROS.fullmatch(each.value):
                 memory[each.name] = self.device.alloc(int(zeros[1]))
@@ -86,7 +85,7 @@ def ptx_target(
         raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
     n = prototype.contract.length(256)
     for each, size in zip(prototype.parameters, sizes, strict=True):
-        if each.name not in ("x", "y", "dy") and not ZEROS.fullmatch(each.value):
+        if each.name not in ("x", "y", *BESIDE) and not ZEROS.fullmatch(each.value):
             packed(prototype, each, size, n, 4)
     launch_of(prototype, n, 4)
     return PtxFunction(

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from ...errors import UsageError
 from ..parameter_names import role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
-from ._prototype import ADDED_TO, GIVEN, Prototype
+from ._prototype import ADDED_TO, BESIDE, GIVEN, Prototype
+from .base import Asked, second_claimed
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
 _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")
@@ -36,8 +37,16 @@ class _Open:
         self.why.append(why)
 
 
-def prototype_of(declared: Declared, file: str) -> Prototype:
-    """How it is called; UsageError with the `--call` to be given where the declaration does not say."""
+def prototype_for(declared: Declared, file: str, symbol: str, asked: Asked) -> Prototype:
+    """How it is called: as `--call` says, else as it is declared."""
+    if asked.call is not None:
+        return Prototype.parsed(asked.call, symbol, declared)
+    return prototype_of(declared, file, second_claimed(symbol.partition("<")[0].rpartition("::")[2], asked))
+
+
+def prototype_of(declared: Declared, file: str, second: str = "") -> Prototype:
+    """How it is called; UsageError with the `--call` to be given where the declaration does not say. `second`: the
+    second input of its function."""
     parameters = list(enumerate(declared.parameters))
     pointers = [i for i, each in parameters if each.pointers == 1 and _is_data(each)]
     pointers = pointers or [i for i, each in parameters if each.pointers == 1 and each.element == "void"]
@@ -48,13 +57,15 @@ def prototype_of(declared: Declared, file: str) -> Prototype:
     found = _Open({}, [], [])
     orders = [found]
     if is_array:
-        orders = _arrays(declared, pointers, found, shown)
+        orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
     else:
-        _values(declared, found, shown)
+        _values(declared, found, shown, second)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
     for order in orders:
+        if second:
+            _second(declared, order, second, is_array)
         _others(declared, order)
     if found.why:
         usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
@@ -71,7 +82,7 @@ def _is_data(parameter: CParameter) -> bool:
     return parameter.dtype is not None or parameter.element in BITS
 
 
-def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -> list[_Open]:
+def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, second: str) -> list[_Open]:
     """Which pointers are x, y and dy. Where that is open, `found` has the first order that may be, and further ones
     follow."""
     parameters = declared.parameters
@@ -108,16 +119,17 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str) -
             found.said += [f"{role} is {name}" for role, name in named if role != name]
         return [found]
     found.ask("its names and const do not say which pointer is the input and which the output")
-    if len(pointers) == 3 and len(writable) == 1 and not inputs:  # of a backward pass, as it seems
-        one, other = (i for i in pointers if i not in writable)
-        pairs = ((one, other), (other, one))
-        return [replace(found, names={writable[0]: "y", dy: "dy", x: "x"}, said=[]) for dy, x in pairs]
-    first, second = ([i for i in pointers if i not in gradients] + gradients)[:2]
+    if len(pointers) == 3 and len(writable) == 1 and not inputs:  # of two factors, or of a backward pass, as it seems
+        one, two = (i for i in pointers if i not in writable)
+        pairs = ((two, one), (one, two)) if second else ((one, two), (two, one))
+        beside = second or "dy"
+        return [replace(found, names={writable[0]: "y", i: beside, x: "x"}, said=[]) for i, x in pairs]
+    first, other = ([i for i in pointers if i not in gradients] + gradients)[:2]
     orders = []
-    for x, y in ((first, second), (second, first)):
+    for x, y in ((first, other), (other, first)):
         names = {x: "x", y: "y", **dict.fromkeys([i for i in gradients if i not in (x, y)][:1], "dy")}
         orders.append(replace(found, names=names, said=[]))
-    return orders[::-1] if roles[first] in ("y", "dx") or const[second] else orders  # the likelier first
+    return orders[::-1] if roles[first] in ("y", "dx") or const[other] else orders  # the likelier first
 
 
 def _count(declared: Declared, found: _Open) -> None:
@@ -176,13 +188,16 @@ def _adds(name: str, body: str) -> bool:
     return bool(adds) and not re.search(rf"{place}=(?!=)", body)
 
 
-def _values(declared: Declared, found: _Open, shown: str) -> None:
-    """Which of its numbers is x, and which dy."""
+def _values(declared: Declared, found: _Open, shown: str, second: str) -> None:
+    """Which of its numbers is x, which dy, and which the second input."""
     parameters = declared.parameters
     numbers = [i for i, each in enumerate(parameters) if not each.pointers and _is_data(each)]
     if not numbers or declared.space == "global":
         what = "array" if declared.space == "global" else "array and no number"
         raise UsageError(f"{shown}: it takes no {what} of a format that is known here (float16 to float64)")
+    if named := [i for i in numbers if second and _OF_SECOND.get(parameters[i].name) == second]:
+        found.names[named[0]] = second
+        numbers.remove(named[0])
     roles = {i: role_of(parameters[i].name) for i in numbers}
     dy, x = ([i for i in numbers if roles[i] == role] for role in ("dy", "x"))
     rest = [i for i in numbers if i not in dy]
@@ -198,13 +213,31 @@ def _values(declared: Declared, found: _Open, shown: str) -> None:
             found.ask("it takes more than one number")
 
 
+_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
+
+
+def _second(declared: Declared, found: _Open, second: str, is_array: bool) -> None:
+    """Which parameter is the second input: the one of that name, else the likeliest, and that is asked."""
+    free = [
+        i for i, each in enumerate(declared.parameters)
+        if i not in found.names and _is_data(each) and each.pointers <= is_array and not each.value
+    ]  # fmt: skip
+    named = [i for i in free if _OF_SECOND.get(declared.parameters[i].name) == second]
+    if second not in found.names.values() and (named or free):
+        taken = (named or free)[0]
+        found.names[taken] = second
+        if not named:
+            found.ask(f"{_named(declared.parameters[taken])} may be the second input {second}, or x")
+
+
 def _others(declared: Declared, found: _Open) -> None:
     """What has a default or no meaning here gets its value; what has none is open, with a value as an example."""
     missing = []
     for i, each in enumerate(declared.parameters):
         if i in found.names:
             continue
-        name = each.name if each.name and each.name not in GIVEN else f"p{i + 1}"
+        is_free = bool(each.name) and (each.name not in GIVEN or each.name in BESIDE[1:])
+        name = each.name if is_free else f"p{i + 1}"
         value = each.value or ("0" if each.base in _STREAMS else _example(each, is_data(declared.result)))
         if not _is_known(each, declared):
             missing.append(_named(each))

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...calling import OPTIONS, Calling, Option
 from ...errors import UsageError
 from ...formats import DTYPES
-from ...functions import FUNCTIONS
+from ...functions import FUNCTIONS, second_of
 from ..base import Target
 from ..names import MARKS, claimed_by
 from ..switches import Switches
@@ -69,14 +69,30 @@ def misfit(asked: Calling, chosen: Iterable[Kind | None], every: Iterable[Kind])
     return None
 
 
-def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
+def second_claimed(symbol: str, asked: Asked) -> str:
+    """The second input of the function that the user or the symbol says; empty for none."""
+    function = asked.function or claimed_by(symbol)[0]
+    return second_of(function) if function and function in FUNCTIONS else ""
+
+
+def function_of(symbol: str, asked: Asked, gives_gradient: bool = False, second: str | None = "") -> str:
     """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one.
 
-    UsageError where the symbol claims what is no function here, or a function of two numbers: called with one, it
-    would be judged as if the other were the default.
+    `second`: the second input that it is called with; None: not known yet. UsageError where the symbol claims what is
+    no function here, or a function of two numbers: called with one, it would be judged as if the other were the
+    default; and where it is called with a second input that the function does not have.
     """
-    if asked.function is not None:
-        return asked.function
+    function = asked.function or _claimed(symbol, gives_gradient)
+    has = second_of(function)
+    if second and second != has:
+        raise UsageError(f"{symbol!r} is called with {second}, and {function} has no second input {second}")
+    if has and second == "" and asked.function is None:
+        what = f"a function of x and {has}: --call 'f(x, {has})' says how it takes {has}, or --function"
+        raise UsageError(f"{symbol!r} says {function} by its name, {what} '{function}[{has}=...]' which {has} is in it")
+    return function
+
+
+def _claimed(symbol: str, gives_gradient: bool) -> str:
     claimed = claimed_by(symbol)[0] or "gelu"
     gradient = f"{claimed}_grad"
     claimed = gradient if gives_gradient and gradient in FUNCTIONS else claimed
@@ -84,9 +100,6 @@ def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
         known = ", ".join(sorted(name for name in FUNCTIONS if not FUNCTIONS[name].gradient_of))
         what = "which are several functions" if " and " in claimed else "which is no function here"
         raise UsageError(f"{symbol!r} says {claimed} by its name, {what}: --function says which it is ({known})")
-    if second := [each.name for each in FUNCTIONS[claimed].parameters if each.is_input]:
-        what = f"a function of x and {second[0]}: --function '{claimed}[{second[0]}=...]' says what {second[0]} is"
-        raise UsageError(f"{symbol!r} says {claimed} by its name, {what}")
     return claimed
 
 

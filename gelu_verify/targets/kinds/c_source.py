@@ -21,7 +21,7 @@ from ._loader import file_of
 from ._names import includable
 from ._parameters import Declared
 from ._prototype import Prototype
-from ._roles import BITS, prototype_of
+from ._roles import BITS, prototype_for
 from ._symbols import SourceText, included
 from .base import Asked, Kind, existing, of_a_file
 
@@ -52,10 +52,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no function (accepted: {file}:function)")
     language = _Language.of(source, symbol, asked.cflags)
     declared = language.declared(source, file, symbol, asked)
-    if asked.call is not None:
-        prototype = Prototype.parsed(asked.call, symbol, declared)
-    else:
-        prototype = prototype_of(declared, file)
+    prototype = prototype_for(declared, file, symbol, asked)
     if typed not in (None, abi := "vector" if prototype.is_array else "scalar"):
         raise UsageError(f"{name}: {symbol!r} in {file} is declared {abi}, not {typed}: {declared.shown}")
     dtype = _dtype(name, symbol, prototype, asked)

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
-from ...formats import get_format
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
@@ -35,12 +34,12 @@ from ._compiler import Compiler, words_of
 from ._cuda_call import INSTANTIATING, KERNEL, ON_THE_DEVICE, CudaCall, kernel_around
 from ._names import includable
 from ._parameters import CUDA_TYPES
-from ._prototype import Prototype
+from ._prototype import target_fields
 from ._ptx_function import ptx_target
-from ._roles import LAUNCH, prototype_of
+from ._roles import LAUNCH, prototype_for
 from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
 from ._symbols import SourceText, included
-from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
+from .base import Asked, Kind, existing, hash_of, of_a_file
 
 T = TypeVar("T")
 _READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
@@ -59,12 +58,12 @@ class CudaFunction(Target):
     """A kernel on the first device, in memory that lies there before the clock starts."""
 
     library: Any
-    takes_gradient: bool = False
+    beside: str = ""  # what it takes beside x and y: `Prototype.beside`
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
         memory = ctypes.c_void_p()
-        dy_bits = incoming.bits(get_format(dtype), x_bits.size) if self.takes_gradient else None
-        given = [ctypes.c_void_p(None if each is None else each.ctypes.data) for each in (x_bits, dy_bits)]
+        beside = incoming.beside(self, self.beside, dtype, x_bits) if self.beside else x_bits[:0]
+        given = ctypes.c_void_p(x_bits.ctypes.data), ctypes.c_void_p(beside.ctypes.data), ctypes.c_size_t(beside.size)
         self._ask("load", *given, ctypes.byref(memory), x_bits.size)
         loaded = DeviceCall(partial(self._ask, "call", memory, x_bits.size), memory, x_bits)
         weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
@@ -120,7 +119,7 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
         raise UsageError(f"{name}: {symbol!r} in {file} is {what}: {declared.shown}")
     if convention == "host":
         declared = replace(declared, space="")
-    said = Prototype.parsed(asked.call, symbol, declared) if asked.call is not None else prototype_of(declared, file)
+    said = prototype_for(declared, file, symbol, asked)
     if said.launch and declared.space != "global":
         raise UsageError(f"--call {said.text!r} launches {symbol!r}, which is no kernel: {declared.shown}")
     if declared.space == "global" and not said.launch:
@@ -181,12 +180,10 @@ def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
 
 
 def _target_fields(name: str, symbol: str, called: CudaCall, asked: Asked) -> dict[str, Any]:
-    takes_gradient = called.shown.named("dy") is not None
     return {
         "name": name,
-        "function": function_of(plain(symbol), asked, takes_gradient),
         "dtypes": (called.dtype,),
-        "takes_gradient": takes_gradient,
+        **target_fields(called.shown, plain(symbol), asked),
     }
 
 

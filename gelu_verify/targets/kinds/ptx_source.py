@@ -19,10 +19,10 @@ from ..contract import Contracted
 from ..executions import in_all_executions
 from ..names import claimed_by
 from ._parameters import CUDA_TYPES, CParameter, Declared
-from ._prototype import Prototype
+from ._prototype import Prototype, target_fields
 from ._ptx_function import ptx_target
-from ._roles import prototype_of
-from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
+from ._roles import prototype_for
+from .base import Asked, Kind, existing, hash_of, of_a_file
 
 _FORMATS = {
     **{"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16", "f64": "float64"},
@@ -44,7 +44,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         declared = declared_by(kernels[symbol], _dtype(name, symbol, kernels[symbol], asked))
     except PtxError as error:
         raise UsageError(f"{file}: {error}") from None
-    said = Prototype.parsed(asked.call, symbol, declared) if asked.call is not None else prototype_of(declared, file)
+    said = prototype_for(declared, file, symbol, asked)
     if not said.launch:
         said = replace(said, launch=declared.launch)
     made = _loaded(name, path, symbol, said, asked)
@@ -62,11 +62,9 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
     made = ptx_target(name, said, device, [(module, symbol)], kernel)
-    takes_gradient = said.named("dy") is not None
     target = replace(
         made,
-        function=function_of(symbol, asked, takes_gradient),
-        takes_gradient=takes_gradient,
+        **target_fields(said, symbol, asked),
         dtypes=(said.dtype(name, symbol, asked),),
         note=said.called,
         version=f"{made.executed}, {hash_of(path)}",

@@ -14,13 +14,12 @@ from .base import Asked, Kind, function_of
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    gives_gradient = bool(asked.call) and CallLine.parsed(asked.call or "").gives_gradient
-    symbol = re.split("[:.]", name)[-1]
-    function = function_of(symbol, asked, gives_gradient)
+    symbol, said = re.split("[:.]", name)[-1], CallLine.parsed(asked.call) if asked.call else None
+    gives_gradient, second = (said.gives_gradient, said.second) if said else (False, None)
+    function = function_of(symbol, asked, gives_gradient, second)
     target = load_callable(name, function, asked.dtype or claimed_by(symbol)[1], asked)
-    if target.line and target.line.gives_gradient and not gives_gradient:  # by the names of its parameters
-        target = replace(target, function=function_of(symbol, asked, True))
-    return [target]
+    gives_gradient = bool(target.line and target.line.gives_gradient)  # also by the names of its parameters
+    return [replace(target, function=function_of(symbol, asked, gives_gradient, target.second))]
 
 
 KIND = Kind(
