@@ -30,5 +30,6 @@ def with_second(
         approximates=None,
         constants=(),
         landmarks=landmarks,
+        inner=function.name,
     )
     return replace(entry, parameters=(second,), with_values=lambda values: with_value(entry, values[second.name]))

@@ -115,6 +115,8 @@ class Function:
     """The formula in the parameters."""
     with_values: Callable[[Values], Function] | None = None
     """The function with given values of all parameters, and its facts; its name is set by who asks for it."""
+    inner: str | None = None
+    """Of a function with a second input: the function of x alone that it multiplies, or takes at a sum."""
     arb: Callable[[Any], Any] | None = None
     """f once more, written from the formula without a look at `terms`: of an `arb` of python-flint, in its arithmetic.
     Tests hold `terms` against it; nothing else reads it."""
