@@ -57,7 +57,7 @@ class Reduction:
     """The table of a sweep while it grows; for one thread. Runs of inputs are added, each ascending, none twice."""
 
     def __init__(self, fmt: Format, function: Function, pieces: MonotonePieces) -> None:
-        def decide(approximated: bool, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
+        def decide(approximated: int, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
             entry = get_function(function.approximates) if approximated and function.approximates else function
             return judge_exactly(entry, fmt, x_bits, got_bits)
 
@@ -119,9 +119,7 @@ class Reduction:
         return Table(self._fmt, columns, hist, self._regions(), segments[by_x], samples, self._facts())
 
     def _regions(self) -> Columns:
-        regions = np.frombuffer(self._reducer.regions(), _REGION)
-        used = np.flatnonzero(regions["n"])
-        return region_columns(used, regions["n"][used], regions["worst"][used])
+        return region_columns_of(self._reducer.regions())
 
     def _facts(self) -> Facts:
         return facts_of(np.frombuffer(self._reducer.facts(), FACTS)[0])
@@ -143,6 +141,13 @@ def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Colu
 def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Columns:
     """Records of regions as the columns of a table."""
     return {"region": region.astype(np.uint8), "n": np.ascontiguousarray(n)} | _worst_columns(worst)
+
+
+def region_columns_of(raw: bytes) -> Columns:
+    """The same of the records of all regions, of those that have inputs."""
+    regions = np.frombuffer(raw, _REGION)
+    used = np.flatnonzero(regions["n"])
+    return region_columns(used, regions["n"][used], regions["worst"][used])
 
 
 def facts_of(raw: Any) -> Facts:

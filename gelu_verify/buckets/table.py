@@ -205,8 +205,10 @@ def _stacked(tables: Sequence[Columns]) -> Columns:
 
 
 def _by_key(fmt: Format, columns: Columns, key: str) -> np.ndarray:
-    """Order by key, then by the ordinal of the witness: the first maximum has the lowest."""
-    return np.lexsort((ordinals(fmt, columns["max_error_x"].astype(fmt.uint)), columns[key]))
+    """Order by key, then by the ordinal of the witness: the first maximum has the lowest. Of pairs with one x, by the
+    bits of output and result."""
+    x = ordinals(fmt, columns["max_error_x"].astype(fmt.uint))
+    return np.lexsort((columns["max_error_want"], columns["max_error_got"], x, columns[key]))
 
 
 def merged_rows(fmt: Format, columns: Columns, hist: np.ndarray) -> tuple[Columns, np.ndarray]:
@@ -221,7 +223,7 @@ def merged_rows(fmt: Format, columns: Columns, hist: np.ndarray) -> tuple[Column
     if not shared.any():
         return merged, merged_hist
     several = order[np.repeat(shared, np.diff(starts, append=len(order)))]
-    several = several[_by_key(fmt, {name: columns[name][several] for name in ("bucket", "max_error_x")}, "bucket")]
+    several = several[_by_key(fmt, {name: columns[name][several] for name in ("bucket", *WITNESS)}, "bucket")]
     joined = _joined(fmt, {name: column[several] for name, column in columns.items()})
     for name in columns:
         merged[name][shared] = joined[name]

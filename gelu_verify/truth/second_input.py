@@ -100,7 +100,7 @@ def _due(
         values["hi"], minus, plus = np.nan, fmt.nan, fmt.nan
     elif second.is_factor:
         sign = _signs(second.inner, fmt, x, got) * (-1.0 if negative else 1.0)
-        values["hi"] = np.divide(sign, 0.0, out=np.full(x.size, np.nan), where=sign != 0)
+        values["hi"] = np.where(sign == 0, np.nan, np.copysign(np.inf, sign))
         plus = fmt.infinity | (fmt.sign_mask if negative != fmt.is_negative(plus) else 0)
         minus = fmt.infinity | (fmt.sign_mask if negative != fmt.is_negative(minus) else 0)
     else:

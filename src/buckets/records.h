@@ -117,15 +117,24 @@ GV_INLINE unsigned gv_bucket(int64_t ordinal, int width) {
     return (unsigned)((width >= 16 ? ordinal >> (width - 16) : ordinal) + 0x8000);
 }
 
+/* whether one output comes before another with the same error: by x, and of pairs at one x by their bits */
+GV_INLINE int gv_comes_before(const gv_worst *worst, int64_t ordinal, uint64_t got, uint64_t want) {
+    if (ordinal != worst->ordinal) return ordinal < worst->ordinal;
+    return got < worst->got || (got == worst->got && want < worst->want);
+}
+
 GV_INLINE void gv_note_worst(gv_worst *worst, int fresh, double error, int64_t ordinal, uint64_t x, uint64_t got,
                              uint64_t want) {
-    if (fresh || error > worst->error || (error == worst->error && ordinal < worst->ordinal))
+    if (fresh || error > worst->error || (error == worst->error && gv_comes_before(worst, ordinal, got, want)))
         worst->error = error, worst->ordinal = ordinal, worst->x = x, worst->got = got, worst->want = want;
 }
 
 GV_INLINE void gv_note_nearest(gv_nearest *nearest, int64_t ordinal, uint64_t got, int64_t below, uint64_t got_below) {
     int64_t size = gv_size(ordinal), least = gv_size(nearest->ordinal);
-    if (!nearest->present || size < least || (size == least && ordinal < nearest->ordinal))
+    int before = ordinal < nearest->ordinal ||
+                 (ordinal == nearest->ordinal && (got < nearest->got || (got == nearest->got && /* of pairs */
+                                                                         got_below < nearest->got_below)));
+    if (!nearest->present || size < least || (size == least && before))
         nearest->present = 1, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
         nearest->got_below = got_below;
 }

@@ -59,6 +59,31 @@ cdef extern from "buckets/reducer.h":
     gv_loop gv_find(const char *name) nogil
     const int GV_NO_MEMORY, GV_CHANGED
 
+cdef extern from "buckets/pairs.h":
+    ctypedef struct gv_factor:
+        double h, l, err
+    ctypedef struct gv_second:
+        int64_t turns[8]
+        int64_t falls_first, tail_end, stays_below_x
+        uint32_t bits
+    ctypedef struct gv_worst:
+        double error
+        uint64_t x, got, want
+    ctypedef struct gv_pairs:
+        int is_product
+        const gv_factor *factors
+        double at_infinity[2]
+        double at_zero[2][2]
+        gv_worst worst
+        uint32_t worst_second
+    gv_pairs *gv_new_pairs(gv_reducer *r) nogil
+    void gv_free_pairs(gv_pairs *p) nogil
+    void gv_add_second(gv_pairs *p, gv_second second, const uint16_t *got) nogil
+    void gv_add_judged_second(gv_pairs *p, const gv_second *second, int64_t turn_count, int either_zero,
+                              const uint16_t *got, const uint16_t *want, const double *error,
+                              const unsigned char *faithful) noexcept nogil
+    void gv_flush_pairs(gv_pairs *p) nogil
+
 cdef extern from "fenv/environment.h" nogil:
     ctypedef struct gv_environment:
         pass
@@ -206,6 +231,81 @@ cdef class Reducer:
         return bytes((<char *>self._reducer.segments)[:self._reducer.segment_count * sizeof(gv_segment)])
 
 
+cdef class PairReducer(Reducer):
+    """What is kept of pairs; `rules` has "pairs" too: (factors or None, limits at -inf and inf, two values at 0
+    and two at -0)."""
+
+    cdef gv_pairs *_pairs
+    cdef const double[:, ::1] _factors
+
+    def __init__(self, dict rules, oracle):
+        factors, at_infinity, at_zero = rules["pairs"]
+        self._pairs = gv_new_pairs(self._reducer)
+        if self._pairs == NULL:
+            raise MemoryError
+        self._pairs.is_product = factors is not None
+        if factors is not None:
+            if factors.shape != (65536, 3):
+                raise ValueError("not three numbers for each x")
+            self._factors = factors
+            self._pairs.factors = <const gv_factor *>&self._factors[0, 0]
+        for k in range(2):
+            self._pairs.at_infinity[k] = at_infinity[k]
+            self._pairs.at_zero[k][0], self._pairs.at_zero[k][1] = at_zero[k][0], at_zero[k][1]
+
+    def __dealloc__(self):
+        gv_free_pairs(self._pairs)
+
+    cdef gv_second _second(self, uint32_t bits, tuple facts) except *:
+        cdef gv_second second
+        turns, second.falls_first, second.tail_end, second.stays_below_x = facts
+        if len(turns) > 8:
+            raise ValueError("more than 8 turning points")
+        for k in range(8):
+            second.turns[k] = turns[k] if k < len(turns) else 0
+        second.bits = bits
+        return second
+
+    def add_second(self, uint32_t bits, tuple facts, const uint16_t[::1] got):
+        """A second input that is a finite number and not 0, and the outputs at every x, by ordinal. `facts`: turning
+        points, as many as those of the rules, whether it falls first, the end of the tail, whether it stays below x."""
+        cdef gv_second second = self._second(bits, facts)
+        cdef gv_environment callers
+        if got.shape[0] != 65536:
+            raise ValueError("not an output for each x")
+        with nogil:
+            gv_enter_default(&callers)
+            gv_add_second(self._pairs, second, &got[0])
+            gv_leave_default(&callers)
+        self._done(1)
+
+    def add_judged_second(self, uint32_t bits, tuple facts, bint is_monotone, bint either_zero,
+                          const uint16_t[::1] got, const uint16_t[::1] want, const double[::1] error,
+                          const unsigned char[::1] faithful):
+        """Any second input, with what `judge_pair` says of the outputs at every x."""
+        cdef gv_second second = self._second(bits, facts)
+        cdef int64_t turn_count = len(facts[0]) if is_monotone else -1
+        if got.shape[0] != 65536 or want.shape[0] != 65536 or error.shape[0] != 65536 or faithful.shape[0] != 65536:
+            raise ValueError("not an output for each x")
+        with nogil:
+            gv_add_judged_second(self._pairs, &second, turn_count, either_zero, &got[0], &want[0], &error[0],
+                                 &faithful[0])
+
+    def flush(self):
+        """Judge and count what waits for more second inputs."""
+        cdef gv_environment callers
+        with nogil:
+            gv_enter_default(&callers)
+            gv_flush_pairs(self._pairs)
+            gv_leave_default(&callers)
+        self._done(1)
+
+    def worst(self):
+        """(|E|, x, second input, output, result) of the largest error; None where there is none. Flushed."""
+        cdef gv_worst worst = self._pairs.worst
+        return None if worst.error < 0 else (worst.error, worst.x, self._pairs.worst_second, worst.got, worst.want)
+
+
 cdef void _decide(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want, double *error,
                int *faithful) noexcept with gil:
     """What even double-double does not decide, by the oracle; what that raises is raised again by `_done`."""
@@ -214,7 +314,7 @@ cdef void _decide(void *owner, int approximated, uint64_t x_bits, uint64_t got_b
     if self._failure is not None:
         return
     try:
-        want_bits, off, is_faithful = self._oracle(approximated != 0, x_bits, got_bits)
+        want_bits, off, is_faithful = self._oracle(approximated, x_bits, got_bits)
         want[0], error[0], faithful[0] = want_bits, off, is_faithful
     except BaseException as failure:
         self._failure = failure

@@ -1,0 +1,118 @@
+"""Pairs (x, second input): each second input as the judge and the reducer of one function of x have it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gelu_verify.buckets.pairs import PairReduction
+from gelu_verify.buckets.reducer import Outcome, Reduction
+from gelu_verify.buckets.table import MonotonePieces, merge
+from gelu_verify.errors import UsageError
+from gelu_verify.formats import from_ordinals, get_format, is_finite, ordinals
+from gelu_verify.functions import get_function
+from gelu_verify.truth.second_input import judge_pair, second_of
+
+PRODUCTS = [name + grad for name in ("geglu", "geglu_tanh", "swiglu", "reglu") for grad in ("", "_grad")]
+SUMS = [name + grad for name in ("bias_gelu", "bias_gelu_tanh") for grad in ("", "_grad")]
+DTYPES = ("float16", "bfloat16")
+SECONDS = ("1", "-1", "0", "-0", "0.5", "-3.25", "0.007", "-0.0005", "inf", "-inf", "nan", "least", "most", "-least")
+
+
+def bits_of(fmt, text):
+    sign = fmt.sign_mask if text.startswith("-") else 0
+    named = {"inf": fmt.infinity, "nan": fmt.nan, "least": 1, "most": fmt.max_finite, "0": 0}
+    return named.get(text.lstrip("-"), None) | sign if text.lstrip("-") in named else fmt.parse(text)
+
+
+def every_x(fmt):
+    return from_ordinals(fmt, np.arange(-(1 << 15), 1 << 15))
+
+
+def correct(function, dtype, second):
+    x = every_x(get_format(dtype))
+    return judge_pair(function, dtype, second, x, x).want_bits
+
+
+def outputs(function, dtype, second, kind):
+    """Right, one or two floats off, anything, or no output at all, here and there."""
+    fmt, rng = get_format(dtype), np.random.default_rng(second)
+    want = correct(function, dtype, second)
+    if kind == "correct":
+        return want
+    off = np.clip(ordinals(fmt, want) + rng.integers(-2, 3, want.size), -1 - fmt.infinity, fmt.infinity)
+    near = from_ordinals(fmt, off).astype(fmt.uint)
+    anything = rng.integers(0, 1 << 16, want.size, dtype=fmt.uint)
+    if kind == "near":
+        return np.where(rng.random(want.size) < 0.2, near, want)
+    zeros = want & fmt.uint.type(fmt.sign_mask)
+    return np.choose(rng.integers(0, 5, want.size), [want, near, anything, zeros, zeros ^ fmt.uint.type(fmt.sign_mask)])
+
+
+def facts_of(function, dtype, second):
+    """The function of x that a second input makes, where it is a finite number: else one of which little is known."""
+    fmt, of = get_format(dtype), second_of(function)
+    if fmt.is_finite(second):
+        return of.at(fmt, second)
+    return replace(of.function, turning_points=None, at_most_x=False)
+
+
+def one_by_one(function, dtype, outputs_of):
+    """The table of all that the reducer of functions of x says of each second input."""
+    fmt, tables, hashes = get_format(dtype), [], np.zeros(1 << 16, np.uint64)
+    x = every_x(fmt)
+    for second, got in outputs_of.items():
+        at = facts_of(function, dtype, second)
+        reduction = Reduction(fmt, at, MonotonePieces.of(at, fmt))
+        want, error, faithful = judge_pair(function, dtype, second, x, got)
+        reduction.add_outcome(Outcome(x, got, want, error, faithful))
+        table = reduction.table()
+        hashes += table.columns["bits_hash"] * np.uint64(weight(second))
+        tables.append(replace(table, segments=np.empty((0, 4), np.int64), samples=np.empty((0, 2), np.uint64)))
+    merged = merge(tables)
+    return replace(merged, columns=merged.columns | {"bits_hash": hashes})
+
+
+def weight(second):
+    """src/buckets/pairs.h, gv_weight_of_second"""
+    whole = (1 << 64) - 1
+    z = (second + 1) * 0xD1342543DE82EF95 & whole
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & whole
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & whole
+    return (z ^ z >> 31) >> 32 | 1
+
+
+def assert_same(found, expected, accuracy):
+    """All is the same, but errors within what they are known to: so the witness of the largest may be another, where
+    several are as large."""
+    for one, other in ((found.columns, expected.columns), (found.regions, expected.regions)):
+        assert np.allclose(one["max_error"], other["max_error"], rtol=2**-50, atol=accuracy, equal_nan=True)
+        for name in one.keys() - {"max_error", "error_sum", "max_error_got", "max_error_want"}:
+            assert np.array_equal(one[name], other[name]), name
+        assert np.mean(one["max_error_got"] != other["max_error_got"]) < 0.01
+    assert (np.abs(found.columns["error_sum"] - expected.columns["error_sum"]) <= found.columns["n"]).all()
+    assert (found.hist == expected.hist).all()
+    assert found.facts == expected.facts
+    assert not found.segments.size and not found.samples.size
+
+
+@pytest.mark.few(8)
+@pytest.mark.parametrize("function", PRODUCTS + SUMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["correct", "near", "anything"])
+def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, dtype, kind):
+    fmt, rng = get_format(dtype), np.random.default_rng(len(function))
+    seconds = {bits_of(fmt, text) for text in SECONDS} | set(rng.integers(0, 1 << 16, 6).tolist())
+    outputs_of = {second: outputs(function, dtype, second, kind) for second in sorted(seconds)}
+    reduction = PairReduction(function, dtype)
+    for second, got in outputs_of.items():
+        reduction.add(second, got)
+    table = reduction.table()
+    assert_same(table, one_by_one(function, dtype, outputs_of), 2.0 ** (fmt.precision - 36))
+    error, x, second, got, want = reduction.worst
+    row = table.worst()
+    assert error == table.columns["max_error"][row] >= 0
+    assert [x, got, want] == [table.columns[f"max_error_{name}"][row] for name in ("x", "got", "want")]
+    judged = judge_pair(function, dtype, second, np.array([x], fmt.uint), np.array([got], fmt.uint))
+    assert abs(abs(judged.error[0]) - error) <= 2.0 ** (fmt.precision - 36) + error * 2.0**-50
+    assert judged.want_bits[0] == want
