@@ -195,7 +195,7 @@ def _wrong_grade(record: Record) -> str | None:
     fmt, beside, largest = FORMATS[record.dtype], record.beside or (), record.max_ulp or 0.0
     if any((each.ulp or 0.0) > largest for each in beside):
         return ".max_ulp is smaller than an error beside the plan"
-    spoiled = any(fmt.is_finite(int(each.x_bits, 16)) and not fmt.is_finite(int(each.got_bits, 16))
+    spoiled = any(each.ulp is None and fmt.is_finite(int(each.x_bits, 16)) and not fmt.is_finite(int(each.got_bits, 16))
                   and fmt.is_finite(int(each.want_bits, 16)) for each in beside)  # fmt: skip
     spoiled |= bool(record.nonfinite and record.nonfinite.count)
     if spoiled and record.checks.get("finite") == "pass":

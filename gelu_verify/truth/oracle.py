@@ -78,7 +78,7 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
     The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose output is inf or
     NaN without cause, or a number where NaN or a pole is due; NaN where x itself is not finite, or outside of the
     domain and the output NaN. A y that overflows counts as 2^(emax+1), in
-    units of the last binade. Faithful: no number of the format lies
+    units of the last binade, and so does an infinity beside a y beyond the largest number. Faithful: no number of the format lies
     between the output and the exact value. Where another result is as right (`Function.also`), all is said of the one
     that the output is nearest to. Raises OracleError as `round_exactly` does.
     """
@@ -99,13 +99,19 @@ def _against(
 ) -> tuple[int, float, bool]:
     """The same against one number, of which roundings, and value and ulp are had."""
     want = rounded("nearest")
-    if not fmt.is_finite(got_bits):
-        overflow = got_bits == want
-        return want, 0.0 if overflow else float("inf"), overflow
-    got = fmt.fraction(got_bits)
+    if got_bits == want and not fmt.is_finite(want):
+        return want, 0.0, True
+    around = {fmt.fraction(b) if fmt.is_finite(b) else _beyond(fmt, b) for b in map(rounded, _AROUND)}
+    if fmt.is_nan(got_bits) or (fmt.magnitude(got_bits) == fmt.infinity and _beyond(fmt, got_bits) not in around):
+        return want, float("inf"), False
+    got = fmt.fraction(got_bits) if fmt.is_finite(got_bits) else _beyond(fmt, got_bits)
     value, unit = close()
-    faithful = got in {fmt.fraction(b) for b in map(rounded, _AROUND) if fmt.is_finite(b)}
-    return want, _ratio(got - value, unit), faithful
+    return want, _ratio(got - value, unit), got in around
+
+
+def _beyond(fmt: Format, infinity: int) -> Fraction:
+    """What an infinity counts as."""
+    return (-1 if fmt.is_negative(infinity) else 1) * Fraction(2) ** (fmt.emax + 1)
 
 
 _rounded = lru_cache(KEPT)(round_exactly)  # many targets are judged at the same inputs

@@ -73,7 +73,8 @@ GV_INLINE gv_ulp_error gv_ulp_error_of(double a, double lo, double err, double g
     return y;
 }
 
-/* The same of any y, which may overflow, and any output: what is infinite is right where y rounds to it, NaN is not. */
+/* The same of any y, which may overflow, and any output: what is infinite is right where y rounds to it, and beside a y
+   beyond the largest number, NaN is not. */
 GV_INLINE gv_ulp_error gv_ulp_error_of_any(double a, double lo, double err, double got, uint32_t got_bits,
                                            uint64_t sign, const gv_format *fmt, double accuracy, uint32_t infinity) {
     const uint32_t magnitude = got_bits & ((1u << (fmt->width - 1)) - 1);
@@ -83,11 +84,14 @@ GV_INLINE gv_ulp_error gv_ulp_error_of_any(double a, double lo, double err, doub
         a = gv_power_of_two(fmt->emax + 1);
         lo = err = 0.0;
     }
+    double beyond = gv_power_of_two(fmt->emax + 1);
+    if (magnitude == infinity) got = got_bits == magnitude ? beyond : -beyond;
     gv_ulp_error y = gv_ulp_error_of(a, lo, err, got, sign, binade, fmt, accuracy, 1);
     int64_t same = GV_WIDE(got_bits == y.want), is_number = GV_WIDE(magnitude < infinity);
-    y.error = is_number ? y.error : magnitude == infinity && same ? 0.0 : INFINITY;
+    int64_t beside = GV_WIDE(magnitude == infinity && got_bits == y.want + 1) & y.faithful;
+    y.error = is_number | beside ? y.error : magnitude == infinity && same ? 0.0 : INFINITY;
     y.faithful = is_number ? y.faithful | GV_WIDE(magnitude + 1 == infinity && got_bits + 1 == y.want)
-                           : GV_WIDE(magnitude == infinity) & same;
+                           : beside | (GV_WIDE(magnitude == infinity) & same);
     return y;
 }
 

@@ -5,7 +5,7 @@
              a y that overflows counts as 2^(emax + 1), in units of the last binade
    want      y rounded to nearest, ties to even, subnormals kept; NaN outside of the domain
    error     (got - y)/u(y), signed, fractional; NaN where x is not finite. For a finite x and got = inf or NaN: 0 where
-             want is that infinity, else inf. Outside of the domain, and at a pole: inf where got is not the NaN or the
+             want is that infinity, that of 2^(emax + 1) where y lies beyond the largest number, else inf. Outside of the domain, and at a pole: inf where got is not the NaN or the
              infinity that is due, else NaN or 0
    faithful  no other number of the format lies between got and y. Where x is not finite, outside of the domain, and at
              a pole: got is what is due; any NaN serves for NaN
@@ -93,14 +93,17 @@ GV_INLINE double gv_scale_down(double got, int exponent) {
     return scaled > DBL_MAX ? DBL_MAX : scaled < -DBL_MAX ? -DBL_MAX : scaled;
 }
 
-/* (got - y)/u(y), and whether no other number of the format lies between got and y */
-GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
-    double g = gv_scale_down(u->negative ? -got : got, u->ue);
+/* (got - y)/u(y), and whether no other number of the format lies between got and y; g: got in units, with the sign of y */
+GV_INLINE double gv_error_in_units(const gv_units *u, double g, int *faithful) {
     double rest = u->f != 0.0 ? u->f : u->l; /* its sign: on which side of n the value lies */
     double below = (double)(u->n - (rest < 0.0));
     *faithful = g == below || (g == below + 1.0 && rest != 0.0);
     double error = ((g - (double)u->n) - u->f) - u->l;
     return u->negative ? -error : error;
+}
+
+GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
+    return gv_error_in_units(u, gv_scale_down(u->negative ? -got : got, u->ue), faithful);
 }
 
 #define GV_DECIDED 1
@@ -133,9 +136,14 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
         *want = (uint64_t)(signbit(v.hi) != 0) << (fmt->width - 1);
     }
     if (x == 0.0) *want = limits[signbit(x) ? 3 : 4];
-    if (magnitude >= infinity) { /* right only where the rounded result is that infinity */
-        faithful = magnitude == infinity && got_bits == *want;
-        *error = faithful ? 0.0 : INFINITY;
+    if (magnitude >= infinity) {
+        if (magnitude == infinity && got_bits == *want + 1) { /* it is beside a y beyond the largest number */
+            *error = gv_error_in_units(&u, gv_power_of_two(fmt->precision), &faithful);
+        } else {
+            faithful = magnitude == infinity && got_bits == *want;
+            *error = 0.0;
+        }
+        if (!faithful) *error = INFINITY;
     } else {
         *error = gv_error(&u, got, &faithful);
         if (magnitude + 1 == infinity && got_bits + 1 == *want) faithful = 1; /* y beyond the largest number */

@@ -8,9 +8,7 @@ import pytest
 from gelu_verify.buckets.pairs import PairReduction
 from gelu_verify.buckets.reducer import Outcome, Reduction
 from gelu_verify.buckets.table import MonotonePieces, merge
-from gelu_verify.errors import UsageError
-from gelu_verify.formats import from_ordinals, get_format, is_finite, ordinals
-from gelu_verify.functions import get_function
+from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.truth.second_input import judge_pair, second_of
 
 PRODUCTS = [name + grad for name in ("geglu", "geglu_tanh", "swiglu", "reglu") for grad in ("", "_grad")]
@@ -22,7 +20,7 @@ SECONDS = ("1", "-1", "0", "-0", "0.5", "-3.25", "0.007", "-0.0005", "inf", "-in
 def bits_of(fmt, text):
     sign = fmt.sign_mask if text.startswith("-") else 0
     named = {"inf": fmt.infinity, "nan": fmt.nan, "least": 1, "most": fmt.max_finite, "0": 0}
-    return named.get(text.lstrip("-"), None) | sign if text.lstrip("-") in named else fmt.parse(text)
+    return named.get(text.lstrip("-")) | sign if text.lstrip("-") in named else fmt.parse(text)
 
 
 def every_x(fmt):

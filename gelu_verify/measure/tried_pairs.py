@@ -1,0 +1,190 @@
+"""Outputs of a target for pairs of x and a value of its second input, and what composing in the dtype gives there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, local
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..buckets.pairs import PairReduction
+from ..errors import TargetFailure
+from ..formats import from_ordinals, get_format
+from ..inputs.plans import Plan
+from ..truth.composed import composed_bits
+from ..truth.second_input import judge_pair
+from .part_measurer import PartMeasurer
+from .rounds import Round
+
+if TYPE_CHECKING:
+    from ..targets.base import Target
+
+TOGETHER = 64  # values that a thread takes at once, where every x is tried
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Outputs for pairs: how many are correctly rounded, how many faithful; `worst`: the largest error in ULP, infinite
+    where an output is not finite and should be, with the finite value `at` (bits)."""
+
+    correct: int = 0
+    faithful: int = 0
+    worst: float = -1.0
+    at: int | None = None
+
+    def joined(self, other: Counts) -> Counts:
+        """Of both; of equal errors the first stays."""
+        worse = other if other.worst > self.worst else self
+        return Counts(self.correct + other.correct, self.faithful + other.faithful, worse.worst, worse.at)
+
+
+@dataclass(frozen=True)
+class TriedPairs:
+    """What came of values of a second input; `failed`: that with which the target failed, and no later one was tried."""
+
+    values: int = 0
+    pairs: int = 0
+    got: Counts = Counts()
+    composed: Counts = Counts()
+    failed: int | None = None
+
+    def joined(self, other: TriedPairs) -> TriedPairs:
+        """Of both, of which the other one was tried later."""
+        failed = self.failed if other.failed is None else other.failed
+        got, composed = self.got.joined(other.got), self.composed.joined(other.composed)
+        return TriedPairs(self.values + other.values, self.pairs + other.pairs, got, composed, failed)
+
+
+def tried_pairs(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
+    """All values of the plan; `tell` is called with numbers of inputs."""
+    found = TriedPairs()
+    for each in (_in_parallel if _takes_every_x(plan) else _in_turn)(target, plan, workers, tell):
+        found = found.joined(each)
+        if found.failed is not None:
+            break
+    return found
+
+
+def _takes_every_x(plan: Plan) -> bool:
+    return plan.exhaustive and get_format(plan.dtype).width == 16 and plan.length is None
+
+
+# ---- each value with the plan of its function of x -----------------------------------------------
+
+
+def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> Iterator[TriedPairs]:
+    for bits in plan.second:
+        here = plan.at(bits)
+        measured = Round(PartMeasurer(target.with_second(here.function, (bits,)), here, tell))
+        measured.measure(workers)
+        if measured.failure is not None:
+            yield TriedPairs(failed=bits)
+            continue
+        table = measured.table()
+        row = table.worst()
+        error = np.inf if table.total("nonfinite") else 0.0 if row is None else float(table.columns["max_error"][row])
+        got, composed = Counts(table.total("correct"), table.total("faithful"), error, bits), Counts()
+        for chunk in here.chunks:
+            x = chunk.x_bits()
+            want, away, faithful = judge_pair(
+                plan.function, plan.dtype, bits, x, (y := composed_bits(plan.function, plan.dtype, bits, x))
+            )
+            same = (y == want) | (np.isnan(away) & faithful)
+            worst = float(np.nanmax(np.abs(away), initial=0.0))
+            composed = composed.joined(Counts(int(same.sum()), int(faithful.sum()), worst, bits))
+        yield TriedPairs(1, here.size, got, composed)
+
+
+# ---- every x of 16 bits with each value ----------------------------------------------------------
+
+
+def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> Iterator[TriedPairs]:
+    """On several threads; they count together."""
+    parts = [plan.second[i : i + TOGETHER] for i in range(0, len(plan.second), TOGETHER)]
+    every = _EveryX(target, plan, tell)
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            values = sum(pool.map(every.tried, parts))
+        finally:
+            every.stopped.set()
+    if values:
+        counts = every.counts(every.got), every.counts(every.composed)
+        yield TriedPairs(values, values << 16, *counts, every.failed)
+    else:
+        yield TriedPairs(failed=every.failed)
+
+
+class _EveryX:
+    """Every x of a format of 16 bits, by ordinal, in one call with each value; from any thread."""
+
+    def __init__(self, target: Target, plan: Plan, tell: Callable[[int], object]) -> None:
+        self._target, self._plan, self._tell, self._fmt = target, plan, tell, get_format(plan.dtype)
+        self._x = from_ordinals(self._fmt, np.arange(-(1 << 15), 1 << 15))
+        self._mine = local()
+        self.got: list[PairReduction] = []
+        self.composed: list[PairReduction] = []
+        self.failed: int | None = None
+        self.stopped = Event()
+
+    def tried(self, values: Sequence[int]) -> int:
+        """How many of the values were tried: none after a failure."""
+        plan, done = self._plan, 0
+        for bits in values:
+            if self.stopped.is_set():
+                break
+            x = self._x.copy()
+            try:
+                y, _ = self._target.with_second(plan.function, (bits,)).timed(plan.dtype, x)
+                self._target.check_unchanged(self._fmt, self._x, x)
+            except TargetFailure:
+                self.failed = bits if self._fmt.is_finite(bits) else plan.second[0]
+                self.stopped.set()
+                break
+            got, composed = self._reductions()
+            got.add(bits, y)
+            composed.add(bits, composed_bits(plan.function, plan.dtype, bits, self._x))
+            self._tell(len(x))
+            done += 1
+        return done
+
+    def _reductions(self) -> tuple[PairReduction, PairReduction]:
+        """Of this thread, of the target and of composing."""
+        if not hasattr(self._mine, "reductions"):
+            self._mine.reductions = tuple(PairReduction(self._plan.function, self._plan.dtype) for _ in range(2))
+            for all_of, each in zip((self.got, self.composed), self._mine.reductions, strict=True):
+                all_of.append(each)
+        found: tuple[PairReduction, PairReduction] = self._mine.reductions
+        return found
+
+    def counts(self, reductions: Sequence[PairReduction]) -> Counts:
+        """Of all threads."""
+        found = Counts()
+        for each in reductions:
+            table, worst = each.table(), each.worst
+            error, at = (worst[0], worst[2]) if worst else (0.0, None)
+            if (
+                each in self.got
+                and (key := table.facts.nonfinite)
+                and (wrong := self._with(key[1], key[2])) is not None
+            ):
+                error, at = np.inf, wrong
+            found = found.joined(Counts(table.total("correct"), table.total("faithful"), error, at))
+        return found
+
+    def _with(self, x_ordinal: int, got_bits: int) -> int | None:
+        """A finite value with which x has that output, and should not; None where none is found again."""
+        fmt, plan = self._fmt, self._plan
+        values = [bits for bits in plan.second if fmt.is_finite(bits)]
+        x = np.full(len(values), fmt.from_ordinal(x_ordinal), fmt.uint)
+        if self._target.one_second:
+            each = [self._target.with_second(plan.function, (bits,)).timed(plan.dtype, x[:1])[0] for bits in values]
+            got = np.concatenate(each)
+        else:
+            got, _ = self._target.with_second(plan.function, tuple(values)).timed(plan.dtype, x)
+        for place in np.flatnonzero(got == got_bits):
+            if not judge_pair(plan.function, plan.dtype, values[place], x[:1], got[place : place + 1]).faithful[0]:
+                return values[place]
+        return None
