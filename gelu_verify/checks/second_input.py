@@ -54,7 +54,9 @@ def _beside_each_other(evidence: Evidence, target: Target, function: str, x: np.
         value = evidence.digits(values[at % len(values)])
         detail = f"beside other values, {target.second} = {value} gives {evidence.digits(int(got[at]))} at x = "
         detail += f"{evidence.digits(int(x[at]))}, and alone {evidence.digits(int(due[at]))}"
-        return Finding("fail", detail, int(x[at]), int(got[at]), other_bits=int(due[at]))
+        one, bits = (np.array([each[at]], fmt.uint) for each in (x, got))
+        want = judge_pair(function, fmt.name, values[at % len(values)], one, bits).want_bits
+        return Finding("fail", detail, int(x[at]), int(got[at]), int(want[0]), other_bits=int(due[at]))
     return Finding("pass")
 
 

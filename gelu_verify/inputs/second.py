@@ -40,8 +40,8 @@ def second_values(plan: str, function: Function, fmt: Format, seed: int) -> tupl
     powers = [one + step * int(k) for k in rng.permutation(np.arange(-fmt.precision, fmt.precision))]
     normal = rng.normal(0.0, 1.0, VALUES).astype(numpy_dtype(fmt.name)).view(fmt.uint).tolist()
     any_size = rng.integers(0, fmt.infinity, VALUES).tolist()
-    signs = (rng.integers(0, 2, VALUES) * fmt.sign_mask).tolist()
-    spread = [bits | sign for bits, sign in zip(any_size, signs, strict=True)]
+    signs = rng.integers(0, 2, VALUES).tolist()
+    spread = [bits | sign * fmt.sign_mask for bits, sign in zip(any_size, signs, strict=True)]
     rest = [bits for trio in zip(normal, spread, powers + normal, strict=False) for bits in trio]
     found = dict.fromkeys([fmt.round(default), *near[::2], *edges, *near[1::2], *rest])
     return tuple(found)[: FEW if plan in QUICK else VALUES]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..buckets.pairs import PairReduction
+from ..buckets.table import Table
 from ..errors import TargetFailure
-from ..formats import from_ordinals, get_format
+from ..formats import from_ordinals, get_format, ordinals
 from ..inputs.plans import Plan
 from ..truth.composed import composed_bits
 from ..truth.second_input import judge_pair
@@ -43,7 +44,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """What came of values of a second input; `failed`: that with which the target failed, and no later one was tried."""
+    """What came of values of a second input; `failed`: that with which the target failed, the last that was tried."""
 
     values: int = 0
     pairs: int = 0
@@ -76,26 +77,27 @@ def _takes_every_x(plan: Plan) -> bool:
 
 
 def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> Iterator[TriedPairs]:
+    fmt = get_format(plan.dtype)
     for bits in plan.second:
         here = plan.at(bits)
-        measured = Round(PartMeasurer(target.with_second(here.function, (bits,)), here, tell))
+        measurer = PartMeasurer(target.with_second(here.function, (bits,)), here, tell)
+        measured = Round(measurer)
         measured.measure(workers)
         if measured.failure is not None:
             yield TriedPairs(failed=bits)
             continue
-        table = measured.table()
-        row = table.worst()
-        error = np.inf if table.total("nonfinite") else 0.0 if row is None else float(table.columns["max_error"][row])
-        got, composed = Counts(table.total("correct"), table.total("faithful"), error, bits), Counts()
-        for chunk in here.chunks:
-            x = chunk.x_bits()
-            want, away, faithful = judge_pair(
-                plan.function, plan.dtype, bits, x, (y := composed_bits(plan.function, plan.dtype, bits, x))
-            )
-            same = (y == want) | (np.isnan(away) & faithful)
-            worst = float(np.nanmax(np.abs(away), initial=0.0))
-            composed = composed.joined(Counts(int(same.sum()), int(faithful.sum()), worst, bits))
+        runs = [
+            (ordinals(fmt, x), composed_bits(plan.function, plan.dtype, bits, x))
+            for x in (chunk.x_bits() for chunk in here.chunks)
+        ]
+        got, composed = _counts(measured.table(), bits), _counts(measurer.table_of(runs), bits)
         yield TriedPairs(1, here.size, got, composed)
+
+
+def _counts(table: Table, bits: int) -> Counts:
+    row, is_finite = table.worst(), not table.total("nonfinite")
+    error = 0.0 if row is None else float(table.columns["max_error"][row])
+    return Counts(table.total("correct"), table.total("faithful"), error if is_finite else np.inf, bits)
 
 
 # ---- every x of 16 bits with each value ----------------------------------------------------------

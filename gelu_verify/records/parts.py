@@ -304,8 +304,8 @@ class SecondInput:
     faithful: Share = field(metadata=about("share of them with one of the two values next to the exact one"))
     activation_ulp: Ulp | None = field(
         metadata=about(
-            "how large an error in ULP f(x) itself must have had at the witness, at least, where g times it was rounded "
-            "once",
+            "how large an error in ULP f(x) itself must have had at the witness, at least, where g times it was "
+            "rounded once",
             null="of f(x + b), and where that cannot be scored",
         )
     )

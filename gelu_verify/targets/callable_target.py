@@ -87,7 +87,7 @@ class CallableTarget(LibraryTarget):
             names[name] = self.arrays.from_bits(dtype, inputs[name])
             if self.dimensions != (None,):
                 names[name] = self.arrays.shaped(names[name], (*batches.shape[:-1], 2 * batches.shape[-1]))
-        return names | {"inputs": tuple(inputs.items())}
+        return names | {"inputs": (("x", x_bits), *((name, inputs[name].copy()) for name in inputs if name != "x"))}
 
     def call(self, loaded: LibraryCall) -> list[Any]:
         with self.arrays.session(loaded.dtype):

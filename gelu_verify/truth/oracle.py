@@ -77,10 +77,10 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
 
     The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose output is inf or
     NaN without cause, or a number where NaN or a pole is due; NaN where x itself is not finite, or outside of the
-    domain and the output NaN. A y that overflows counts as 2^(emax+1), in
-    units of the last binade, and so does an infinity beside a y beyond the largest number. Faithful: no number of the format lies
-    between the output and the exact value. Where another result is as right (`Function.also`), all is said of the one
-    that the output is nearest to. Raises OracleError as `round_exactly` does.
+    domain and the output NaN. A y that overflows counts as 2^(emax+1), in units of the last binade, and so does an
+    infinity beside a y beyond the largest number. Faithful: no number of the format lies between the output and the
+    exact value. Where another result is as right (`Function.also`), all is said of the one that the output is nearest
+    to. Raises OracleError as `round_exactly` does.
     """
     want = _rounded(function, fmt, x_bits, "nearest")
     if not function.has_value(fmt, x_bits):

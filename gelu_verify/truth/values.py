@@ -43,8 +43,8 @@ class Judgement(NamedTuple):
     """Correctly rounded results (the format's unsigned dtype)."""
     error: np.ndarray
     """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
-    float64 (an infinity beside a y beyond the largest number counts as 2^(emax+1)); inf: not finite without cause, or a number where NaN or a pole is due; NaN: x is not finite, or outside of
-    the domain with the output NaN."""
+    float64; an infinity beside a y beyond the largest number counts as 2^(emax+1). inf: not finite without cause, or a
+    number where NaN or a pole is due; NaN: x is not finite, or outside of the domain with the output NaN."""
     faithful: np.ndarray
     """bool: no number of the format lies between the output and the exact value."""
 

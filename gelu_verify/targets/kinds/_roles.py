@@ -23,6 +23,9 @@ _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate
             "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
 
 
+_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
+
+
 @dataclass
 class _Open:
     """What is known so far of each parameter, by its place, and why not all is."""
@@ -41,30 +44,33 @@ def prototype_for(declared: Declared, file: str, symbol: str, asked: Asked) -> P
     """How it is called: as `--call` says, else as it is declared."""
     if asked.call is not None:
         return Prototype.parsed(asked.call, symbol, declared)
-    return prototype_of(declared, file, second_claimed(symbol.partition("<")[0].rpartition("::")[2], asked))
+    second = second_claimed(symbol.partition("<")[0].rpartition("::")[2], asked)
+    return prototype_of(declared, file, second, is_open=not (asked.function and "[" in asked.function))
 
 
-def prototype_of(declared: Declared, file: str, second: str = "") -> Prototype:
+def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool = True) -> Prototype:
     """How it is called; UsageError with the `--call` to be given where the declaration does not say. `second`: the
-    second input of its function."""
-    parameters = list(enumerate(declared.parameters))
+    second input of its function, of which, where that `is_open`, nothing has said a value."""
+    by_name = [i for i, each in enumerate(declared.parameters) if second and _OF_SECOND.get(each.name) == second]
+    taken = {i: second for i in by_name[:1] if _is_data(declared.parameters[i])}
+    parameters = [(i, each) for i, each in enumerate(declared.parameters) if i not in taken]
     pointers = [i for i, each in parameters if each.pointers == 1 and _is_data(each)]
     pointers = pointers or [i for i, each in parameters if each.pointers == 1 and each.element == "void"]
     numbers = [i for i, each in parameters if not each.pointers and _is_data(each)]
     of_a_value = is_data(declared.result) and numbers and not any(declared.parameters[i].is_const for i in pointers)
     is_array = bool(pointers) and declared.space != "device" and not of_a_value
     shown = f"{declared.symbol!r} in {file} is declared {declared.shown}"
-    found = _Open({}, [], [])
+    found = _Open(dict(taken), [], [])
     orders = [found]
     if is_array:
         orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
     else:
-        _values(declared, found, shown, second)
+        _values(declared, found, shown)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
     for order in orders:
-        if second:
+        if second and is_open and not taken:
             _second(declared, order, second, is_array)
         _others(declared, order)
     if found.why:
@@ -188,16 +194,14 @@ def _adds(name: str, body: str) -> bool:
     return bool(adds) and not re.search(rf"{place}=(?!=)", body)
 
 
-def _values(declared: Declared, found: _Open, shown: str, second: str) -> None:
-    """Which of its numbers is x, which dy, and which the second input."""
+def _values(declared: Declared, found: _Open, shown: str) -> None:
+    """Which of its numbers is x, and which dy."""
     parameters = declared.parameters
     numbers = [i for i, each in enumerate(parameters) if not each.pointers and _is_data(each)]
     if not numbers or declared.space == "global":
         what = "array" if declared.space == "global" else "array and no number"
         raise UsageError(f"{shown}: it takes no {what} of a format that is known here (float16 to float64)")
-    if named := [i for i in numbers if second and _OF_SECOND.get(parameters[i].name) == second]:
-        found.names[named[0]] = second
-        numbers.remove(named[0])
+    numbers = [i for i in numbers if i not in found.names]
     roles = {i: role_of(parameters[i].name) for i in numbers}
     dy, x = ([i for i in numbers if roles[i] == role] for role in ("dy", "x"))
     rest = [i for i in numbers if i not in dy]
@@ -213,21 +217,19 @@ def _values(declared: Declared, found: _Open, shown: str, second: str) -> None:
             found.ask("it takes more than one number")
 
 
-_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
-
-
 def _second(declared: Declared, found: _Open, second: str, is_array: bool) -> None:
-    """Which parameter is the second input: the one of that name, else the likeliest, and that is asked."""
+    """Which parameter may be the second input, where none is called so; where none may, both may be in one array."""
     free = [
         i for i, each in enumerate(declared.parameters)
         if i not in found.names and _is_data(each) and each.pointers <= is_array and not each.value
     ]  # fmt: skip
-    named = [i for i in free if _OF_SECOND.get(declared.parameters[i].name) == second]
-    if second not in found.names.values() and (named or free):
-        taken = (named or free)[0]
-        found.names[taken] = second
-        if not named:
-            found.ask(f"{_named(declared.parameters[taken])} may be the second input {second}, or x")
+    if second in found.names.values():
+        return
+    if free:
+        found.names[free[0]] = second
+    else:
+        found.names = {i: f"x{second}" if role == "x" else role for i, role in found.names.items()}
+    found.ask(f"nothing says how it takes {second}")
 
 
 def _others(declared: Declared, found: _Open) -> None:

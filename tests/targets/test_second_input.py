@@ -1,0 +1,168 @@
+"""Targets of two inputs: how each kind of them takes the second one, and what is asked where that is open."""
+
+import gated_forms
+import numpy as np
+import pytest
+import requiring
+from foreign import bits, chosen
+
+from gelu_verify.errors import UsageError
+from gelu_verify.targets.call_line import CallLine
+from gelu_verify.targets.python_callables import callable_target
+
+X, G = bits("float32", "1", "-2", "0.5", "3", "-1", "7", "0.25"), bits("float32", "2", "-0.5", "3")
+SOURCE = """
+#include <math.h>
+#include <stddef.h>
+static float silu(float x) { return x / (1.0f + expf(-x)); }
+void swiglu_f32(const float *x, const float *g, float *y, size_t n)
+{ for (size_t i = 0; i < n; i++) y[i] = silu(x[i]) * g[i]; }
+void silu_and_mul(float *out, const float *input, size_t d)
+{ for (size_t i = 0; i < d; i++) out[i] = silu(input[i]) * input[d + i]; }
+void glu(const float *gate, const float *up, float *y, size_t n)
+{ for (size_t i = 0; i < n; i++) y[i] = silu(gate[i]) * up[i]; }
+float swiglu_of_one(float x, float g) { return silu(x) * g; }
+void swiglu_by(const float *x, float *y, float g, size_t n)
+{ for (size_t i = 0; i < n; i++) y[i] = silu(x[i]) * g; }
+"""
+
+
+def outputs(target, values):
+    return target.with_second("swiglu", tuple(values.tolist())).evaluate("float32", X).view(np.float32)
+
+
+def due(values):
+    g = np.resize(values.view(np.float32), len(X))
+    return gated_forms.swiglu(X.view(np.float32), g)
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "array"),
+    [
+        ("swiglu", None, None),
+        ("swiglu", "f(x, g)", "numpy"),
+        ("swapped", "f(g, x)", None),
+        ("side_by_side", "f(packed(x, g))", None),
+        ("swapped_halves", "f(packed(g, x))", None),
+        ("in_turn", "f(interleaved(x, g))", None),
+    ],
+)
+def test_a_python_function_gets_the_second_input_as_its_call_says(name, call, array):
+    target = callable_target(getattr(gated_forms, name), "swiglu", "float32", call=call, array=array)
+    assert target.second == "g"
+    assert not target.one_second
+    for values in (G, G[:1], G[1:]):
+        assert outputs(target, values).tolist() == due(values).tolist()
+
+
+def test_arrays_have_the_shape_that_is_asked_for():
+    seen = []
+
+    def packed(both):
+        seen.append(both.shape)
+        return gated_forms.side_by_side(both)
+
+    target = callable_target(packed, "swiglu", "float32", call="f(packed(x, g))", shape="(n, 7)", array="numpy")
+    assert outputs(target, G).tolist() == due(G).tolist()
+    assert seen[-1] == (1, 14)
+
+
+def test_one_number_at_a_time_and_one_value_for_all():
+    def one(x, g):
+        return float(x) / (1 + np.exp(-float(x))) * g
+
+    target = callable_target(one, "swiglu", "float32", call="rounded(f(x, g))", array="scalar")
+    assert np.allclose(outputs(target, G), due(G), rtol=1e-6)
+    target = callable_target(gated_forms.swiglu, "swiglu", "float32", call="f(x, g[0])")
+    assert target.one_second
+    assert outputs(target, G[:1]).tolist() == due(G[:1]).tolist()
+
+
+def test_a_value_in_the_name_is_the_value_that_is_passed():
+    target = callable_target(gated_forms.swiglu, "swiglu[g=-0.5]", "float32")
+    got = target.evaluate("float32", X).view(np.float32)
+    assert got.tolist() == gated_forms.swiglu(X.view(np.float32), np.full(len(X), -0.5, np.float32)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "call", "words"),
+    [
+        ("gelu", "f(x, g)", "has no second input g"),
+        ("bias_gelu", "f(x, g)", "has no second input g"),
+        ("swiglu", "f(x, g + b)", "two second inputs"),
+        ("swiglu", "f(packed(x, 3))", "packed and interleaved take x and a second input"),
+        ("swiglu", "f(packed(x, dy))", "packed and interleaved take x and a second input"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_refused(function, call, words):
+    with pytest.raises(UsageError, match=words):
+        callable_target(gated_forms.swiglu, function, "float32", call=call)
+
+
+def test_two_names_that_may_be_either_factor_are_asked_for():
+    def glu(gate, up):
+        return gate * up
+
+    with pytest.raises(UsageError, match=r"--call says how, such as --call 'f\(x, g\)'"):
+        callable_target(glu, "swiglu", "float32")
+
+
+def test_a_second_input_that_is_changed_is_found():
+    def clears(x, g):
+        result = gated_forms.swiglu(x, g)
+        g[:] = 0
+        return result
+
+    target = callable_target(clears, "swiglu", "float32")
+    with pytest.raises(Exception, match="changed its input"):
+        outputs(target, G)
+
+
+def test_packing_is_done_before_the_call():
+    line = CallLine.parsed("f(packed(x, g), n)")
+    assert line.packings == {"packed_x_g": ("packed", "x", "g")}
+    assert line.run({"f": lambda both, n: (both, n), "packed_x_g": 5, "n": 3}) == (5, 3)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    requiring.program("cc", "gcc", "clang")
+    path = tmp_path_factory.mktemp("gated") / "gated.c"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("symbol", "asked"),
+    [
+        ("swiglu_f32", {}),
+        ("silu_and_mul", {"call": "f(y, xg, n)"}),
+        ("glu", {"call": "f(x, g, y, n)", "function": "swiglu"}),
+        ("swiglu_of_one", {}),
+        ("swiglu_by", {}),
+    ],
+)
+def test_a_c_function_gets_it_by_name_or_as_the_call_says(source, symbol, asked):
+    target = chosen(f"{source}:{symbol}", **asked)
+    assert (target.function, target.second) == ("swiglu", "g")
+    assert target.one_second == (symbol == "swiglu_by")
+    for values in (G[:1],) if target.one_second else (G, G[:1]):
+        assert np.allclose(outputs(target, values), due(values), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "function", "words"),
+    [
+        ("glu", "swiglu", r"give --call 'f\(x, g, y, n\)', or --call 'f\(g, x, y, n\)'"),
+        ("silu_and_mul", None, r"nothing says how it takes g: give --call 'f\(y, xg, n\)'"),
+        ("swiglu_f32", "gelu", r"give --call"),
+    ],
+)
+def test_what_is_open_in_c_is_asked_for(source, symbol, function, words):
+    with pytest.raises(UsageError, match=words):
+        chosen(f"{source}:{symbol}", function=function)
+
+
+def test_a_second_input_by_value_is_no_parameter_of_a_kernel(source):
+    with pytest.raises(UsageError, match="takes g by value"):
+        chosen(f"{source}:swiglu_f32", call="f<<<1, 1>>>(x, y, n, float g)")
