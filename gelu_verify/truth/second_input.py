@@ -16,6 +16,7 @@ Such an infinity is judged as a pole is, NaN as outside of the domain (src/truth
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -46,13 +47,19 @@ class Second(NamedTuple):
         """The function of x for a second input that is a finite number."""
         return get_function(named(self.function.name, {self.parameter: fmt.fraction(second_bits)}))
 
+    def known_at(self, fmt: Format, second_bits: int) -> Function:
+        """The same for any second input, for its facts: of one that is no finite number no shape is stated."""
+        if fmt.is_finite(second_bits):
+            return self.at(fmt, second_bits)
+        return replace(self.function, turning_points=None, at_most_x=False)
+
 
 def second_of(function: str) -> Second:
     """UsageError where it has no second input."""
     entry = get_function(function)
     if entry.inner is None or len(entry.parameters) != 1 or "[" in entry.name:
         raise UsageError(
-            f"{function} is no function with a second input of its own (accepted: such as swiglu, bias_gelu)"
+            f"{function} has no second input that is not given (accepted: as swiglu, bias_gelu)"
         )
     return Second(entry, entry.parameters[0].name, get_function(entry.inner))
 

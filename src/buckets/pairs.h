@@ -19,10 +19,10 @@
 
 #define GV_INPUTS 65536 /* of a format of 16 bits */
 #define GV_OUTPUTS_APART (GV_INPUTS + 96) /* outputs of two second inputs at one x are not of one set of the cache */
-#define GV_TILE 32 /* x whose outputs are brought together at once: a line of the cache */
+#define GV_PAIR_TILE 32 /* x whose outputs are brought together at once: a line of the cache */
 #define GV_NO_ORDINAL INT32_MIN
 
-/* f(x) = h + l within err; err = 0: exactly; |f(x)| < 2^-300 only as its sign, or 0 */
+/* f(x) = h + l within err; err = 0: exactly; |f(x)| < 2^-600 only as its sign, or 0 */
 typedef struct { double h, l, err; } gv_factor;
 
 /* A second input, with what the function of x is that it makes (records.h, gv_rules). */
@@ -31,6 +31,8 @@ typedef struct {
     uint32_t bits;
     size_t row;
 } gv_second;
+
+typedef struct { int32_t x, lane; } gv_turned; /* the first x after a turning point, of the second input of a lane */
 
 typedef struct {
     gv_reducer *r;
@@ -43,7 +45,10 @@ typedef struct {
     gv_second waiting[GV_STRIP];
     /* of those that wait, ascending */
     double second[GV_STRIP];
-    int32_t turns[GV_MOST_TURNS][GV_STRIP], down[GV_STRIP], before[GV_STRIP]; /* before: ordinals of outputs */
+    int32_t down[GV_STRIP], before[2][GV_STRIP]; /* ordinals of outputs at the x before: before[here] */
+    int here;
+    size_t turn_count, next_turn;
+    gv_turned turned[GV_MOST_TURNS * GV_STRIP]; /* ascending */
     uint32_t weight[GV_STRIP], above_x[GV_STRIP]; /* above_x: all bits where |got| may be above |x| */
     int32_t lane[GV_STRIP]; /* of the strip being counted: which of those that wait */
     gv_worst worst;
@@ -64,33 +69,24 @@ GV_CLONES static void gv_decode_outputs(gv_strip *s, const gv_format *fmt, size_
     }
 }
 
-/* How many outputs move against the function from the x before, by more than one float; flags say which. */
-GV_CLONES static int32_t gv_count_rises(const gv_pairs *p, const gv_strip *s, int32_t x, int32_t infinity,
-                                        unsigned char *flags, size_t n) {
-    const int64_t turn_count = p->r->rules.turn_count;
-    int32_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        int32_t down = p->down[i], turned = 0, sign = -(int32_t)(s->got_bits[i] >> 15);
-        for (int64_t k = 0; k < turn_count; k++) {
-            down ^= -(int32_t)(p->turns[k][i] < x);
-            turned |= p->turns[k][i] == x - 1;
-        }
-        int32_t magnitude = (int32_t)(s->got_bits[i] & 0x7fff), rank = (magnitude ^ sign) - sign;
-        int32_t before = p->before[i], rank_before = before + (before < 0);
-        int32_t rises = ((rank ^ down) - down) - 1 > (rank_before ^ down) - down;
-        rises &= (magnitude <= infinity) & (before != GV_NO_ORDINAL) & !turned;
-        flags[i] = (unsigned char)rises;
-        count += rises;
-    }
-    return count;
+/* whether an output moves against the function from the one before, by more than one float; before: its ordinal; down:
+   0 where the function falls, else -1 */
+GV_INLINE int32_t gv_is_rise(int32_t ordinal, int32_t before, int32_t down, int32_t infinity) {
+    int32_t rank = ordinal + (ordinal < 0), rank_before = before + (before < 0);
+    int32_t rises = ((rank ^ down) - down) - 1 > (rank_before ^ down) - down;
+    return rises & (rank <= infinity) & (rank >= -infinity) & (before != GV_NO_ORDINAL);
 }
 
-/* outputs that are numbers, as those before the next x */
-GV_CLONES static void gv_keep_outputs(gv_pairs *p, const gv_strip *s, int32_t infinity, size_t n) {
+/* How many do, of those at an x; what comes after them is compared with `here`. */
+GV_CLONES static int32_t gv_count_rises(const uint32_t *got, const int32_t *before, int32_t *here, const int32_t *down,
+                                        int32_t infinity, size_t n) {
+    int32_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        int32_t sign = -(int32_t)(s->got_bits[i] >> 15), magnitude = (int32_t)(s->got_bits[i] & 0x7fff);
-        p->before[i] = magnitude <= infinity ? magnitude ^ sign : GV_NO_ORDINAL;
+        int32_t magnitude = (int32_t)(got[i] & 0x7fff), ordinal = magnitude ^ -(int32_t)(got[i] >> 15);
+        count += gv_is_rise(ordinal, before[i], down[i], infinity);
+        here[i] = magnitude <= infinity ? ordinal : GV_NO_ORDINAL;
     }
+    return count;
 }
 
 /* whether an input may be the one nearest to zero; with less bits of got it may be so again */
@@ -100,20 +96,22 @@ GV_INLINE int gv_may_be_nearest(const gv_nearest *nearest, int64_t ordinal) {
 
 static void gv_add_rises(gv_pairs *p, gv_row *row, int64_t ordinal, size_t n) {
     gv_reducer *r = p->r;
-    gv_strip *s = &r->strip;
-    unsigned char flags[GV_STRIP];
-    int32_t infinity = (int32_t)r->rules.infinity;
-    if (r->rules.turn_count >= 0 && gv_is_number(&r->rules, ordinal)) {
-        int32_t count = gv_count_rises(p, s, (int32_t)ordinal, infinity, flags, n);
-        if (count) {
-            row->nearest[GV_RISES] = (uint64_t)gv_size(ordinal);
-            row->count[GV_RISES] += (uint32_t)count;
-        }
-        for (size_t i = 0; count && gv_may_be_nearest(&r->facts.rises, ordinal) && i < n; i++)
-            if (flags[i])
-                gv_note_nearest(&r->facts.rises, ordinal, s->got_bits[i], ordinal - 1, gv_bits_at(p->before[i], 16));
-        gv_keep_outputs(p, s, infinity, n);
+    const gv_strip *s = &r->strip;
+    const int32_t infinity = (int32_t)r->rules.infinity, *before = p->before[p->here];
+    if (r->rules.turn_count < 0 || !gv_is_number(&r->rules, ordinal)) return;
+    for (; p->next_turn < p->turn_count && p->turned[p->next_turn].x <= ordinal; p->next_turn++) {
+        int32_t lane = p->turned[p->next_turn].lane;
+        p->down[lane] = ~p->down[lane];
+        p->before[p->here][lane] = GV_NO_ORDINAL;
     }
+    int32_t count = gv_count_rises(s->got_bits, before, p->before[!p->here], p->down, infinity, n);
+    p->here = !p->here;
+    if (!count) return;
+    row->nearest[GV_RISES] = (uint64_t)gv_size(ordinal);
+    row->count[GV_RISES] += (uint32_t)count;
+    for (size_t i = 0; gv_may_be_nearest(&r->facts.rises, ordinal) && i < n; i++)
+        if (gv_is_rise((int32_t)gv_ordinal(s->got_bits[i], 16), before[i], p->down[i], infinity))
+            gv_note_nearest(&r->facts.rises, ordinal, s->got_bits[i], ordinal - 1, gv_bits_at(before[i], 16));
 }
 
 /* ---- enclosures ---- */
@@ -182,19 +180,21 @@ typedef struct { int64_t decided, scored; } gv_all_of;
 /* want, error, faithful and decided of a strip; whether all are decided, and whether all errors are numbers */
 GV_CLONES static gv_all_of gv_judge_pairs(gv_strip *s, const gv_format *fmt, uint32_t infinity, size_t n) {
     const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY);
-    gv_all_of all = {1, 1};
+    const uint64_t infinite = UINT64_C(0x7ff) << 52;
+    int64_t decided = 1, scored = 1;
     for (size_t i = 0; i < n; i++) {
         uint64_t sign = gv_to_bits(s->hi[i]) & UINT64_C(1) << 63;
         double a = gv_from_bits(gv_to_bits(s->hi[i]) ^ sign), lo = gv_from_bits(gv_to_bits(s->lo[i]) ^ sign);
-        gv_ulp_error e = gv_ulp_error_of_any(a, lo, s->err[i], s->got[i], s->got_bits[i], sign, fmt, accuracy, infinity);
+        gv_ulp_error e =
+            gv_ulp_error_of_any(a, lo, s->err[i], s->got[i], (int64_t)s->got_bits[i], sign, fmt, accuracy, infinity);
         s->want[i] = e.want;
         s->error[i] = e.error;
         s->faithful[i] = e.faithful;
         s->decided[i] = e.decided;
-        all.decided &= e.decided;
-        all.scored &= GV_WIDE(fabs(e.error) <= DBL_MAX);
+        decided &= e.decided;
+        scored &= GV_WIDE(gv_to_bits(e.error) != infinite);
     }
-    return all;
+    return (gv_all_of){decided, scored};
 }
 
 /* An output that the vectors leave open, or the outputs at an x that is a zero or infinite: against y = v. Whether that
@@ -211,6 +211,27 @@ static int gv_judge_pair(const gv_pairs *p, size_t i, gv_value v) {
     return (flags & GV_DECIDED) != 0;
 }
 
+/* f(t + rest) from f(t), t = s->x[i], in double-double; 0 where that is not known so well.
+   Bound     |f'| < 1.13 and |f''| < 0.8 everywhere. From -16 to -2: |t f'/f| < 2^9 (and |t f''| < 2^9 of the sum of the
+             terms of f'), and rest is at most 2^-53 of t. From near_to on: f(t) = t - r, f' = 1 - r', where r is such a
+             tail, from 2 to 16 */
+static int gv_value_at_sum(const gv_truth *truth, double t, double rest, gv_value *v) {
+    truth->exact(&t, v, 1);
+    if (rest == 0.0) return 1;
+    if (t < truth->function->near_from) {
+        if (t < -16.0) return 0;
+        v->err += fabs(v->hi) * 0x1p-42;
+    } else if (t < truth->function->near_to) {
+        v->err += ldexp(1.25 * fabs(rest), -v->k);
+    } else {
+        double leading = truth->function->series.activation ? t : 1.0, tail = (v->hi - leading) + v->lo;
+        if (t > 16.0) return 0;
+        v->lo += truth->function->series.activation ? rest : 0.0;
+        v->err += fabs(tail) * 0x1p-42 + fabs(v->lo) * 0x1p-52;
+    }
+    return 1;
+}
+
 static void gv_decide_pair(const gv_pairs *p, size_t i, uint64_t x_bits) {
     gv_reducer *r = p->r;
     gv_strip *s = &r->strip;
@@ -218,9 +239,9 @@ static void gv_decide_pair(const gv_pairs *p, size_t i, uint64_t x_bits) {
     double unit = gv_power_of_two(r->rules.fmt.emin - r->rules.fmt.precision + 1);
     unit = fmax(unit, fabs(v.hi) * gv_power_of_two(-r->rules.fmt.precision));
     if (v.err <= unit * gv_power_of_two(r->rules.fmt.precision - GV_ACCURACY) && gv_judge_pair(p, i, v)) return;
-    if (!p->is_product && gv_two_sum(gv_decode(x_bits, &r->rules.fmt), p->second[i]).lo == 0.0) {
-        r->rules.truth.exact(&s->x[i], &v, 1);
-        if (gv_judge_pair(p, i, v)) return;
+    if (!p->is_product) {
+        double rest = gv_two_sum(gv_decode(x_bits, &r->rules.fmt), p->second[i]).lo;
+        if (gv_value_at_sum(&r->rules.truth, s->x[i], rest, &v) && gv_judge_pair(p, i, v)) return;
     }
     uint64_t want = 0;
     int faithful = 0;
@@ -296,10 +317,10 @@ static size_t gv_count_unscored(gv_pairs *p, uint64_t x_bits, uint32_t *weight, 
 
 /* of the largest errors the one with the least bits of output, of result, and the first */
 GV_CLONES static int64_t gv_least_worst(const gv_strip *s, int64_t worst, size_t n) {
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < n; i++) {
+    int64_t least = INT64_MAX, place = 0;
+    for (size_t i = 0; i < n; i++, place++) {
         int64_t absolute = (int64_t)(gv_to_bits(s->error[i]) & (UINT64_MAX >> 1));
-        int64_t key = (int64_t)s->got_bits[i] << 32 | (int64_t)s->want[i] << 16 | (int64_t)i;
+        int64_t key = (int64_t)s->got_bits[i] << 32 | (int64_t)s->want[i] << 16 | place;
         key = absolute == worst ? key : INT64_MAX;
         least = key < least ? key : least;
     }
@@ -463,6 +484,11 @@ static void gv_add_pairs_at(gv_pairs *p, int64_t ordinal, const uint16_t *got) {
 
 /* ---- second inputs ---- */
 
+static int gv_compare_turned(const void *a, const void *b) {
+    int32_t one = ((const gv_turned *)a)->x, other = ((const gv_turned *)b)->x;
+    return (one > other) - (one < other);
+}
+
 static int gv_compare_seconds(const void *a, const void *b) {
     int64_t one = ((const gv_second *)a)->ordinal, other = ((const gv_second *)b)->ordinal;
     return (one > other) - (one < other);
@@ -471,26 +497,29 @@ static int gv_compare_seconds(const void *a, const void *b) {
 /* Judges and counts what waits. */
 static void gv_flush_pairs(gv_pairs *p) {
     const gv_rules *rules = &p->r->rules;
-    uint16_t tile[GV_TILE][GV_STRIP];
+    uint16_t tile[GV_PAIR_TILE][GV_STRIP];
     if (!p->count) return;
+    p->turn_count = p->next_turn = 0;
     qsort(p->waiting, p->count, sizeof *p->waiting, gv_compare_seconds); /* x + b ascends where b does */
     for (size_t i = 0; i < p->count; i++) {
         const gv_second *second = &p->waiting[i];
         p->second[i] = gv_decode(second->bits, &rules->fmt);
-        for (int k = 0; k < GV_MOST_TURNS; k++) p->turns[k][i] = (int32_t)second->turns[k];
+        for (int64_t k = 0; k < rules->turn_count; k++)
+            p->turned[p->turn_count++] = (gv_turned){(int32_t)second->turns[k] + 1, (int32_t)i};
         p->down[i] = second->falls_first ? 0 : -1;
-        p->before[i] = GV_NO_ORDINAL;
+        p->before[p->here][i] = GV_NO_ORDINAL;
         p->weight[i] = gv_weight_of_second(second->bits);
         p->above_x[i] = second->stays_below_x ? 0 : 0x7fff;
         p->lane[i] = (int32_t)i;
     }
+    qsort(p->turned, p->turn_count, sizeof *p->turned, gv_compare_turned);
     p->r->region = 0;
-    for (size_t from = 0; from < GV_INPUTS; from += GV_TILE) {
+    for (size_t from = 0; from < GV_INPUTS; from += GV_PAIR_TILE) {
         for (size_t i = 0; i < p->count; i++) {
             const uint16_t *row = p->got + p->waiting[i].row * GV_OUTPUTS_APART + from;
-            for (size_t k = 0; k < GV_TILE; k++) tile[k][i] = row[k];
+            for (size_t k = 0; k < GV_PAIR_TILE; k++) tile[k][i] = row[k];
         }
-        for (size_t k = 0; k < GV_TILE; k++) gv_add_pairs_at(p, (int64_t)(from + k) - GV_INPUTS / 2, tile[k]);
+        for (size_t k = 0; k < GV_PAIR_TILE; k++) gv_add_pairs_at(p, (int64_t)(from + k) - GV_INPUTS / 2, tile[k]);
     }
     p->count = 0;
 }
