@@ -22,7 +22,7 @@ SECONDS = ("1", "-1", "0", "-0", "0.5", "-3.25", "0.007", "-0.0005", "inf", "-in
 def bits_of(fmt, text):
     sign = fmt.sign_mask if text.startswith("-") else 0
     named = {"inf": fmt.infinity, "nan": fmt.nan, "least": 1, "most": fmt.max_finite, "0": 0}
-    return named.get(text.lstrip("-"), None) | sign if text.lstrip("-") in named else fmt.parse(text)
+    return named.get(text.lstrip("-")) | sign if text.lstrip("-") in named else fmt.parse(text)
 
 
 def every_x(fmt):
@@ -90,7 +90,8 @@ def assert_same(found, expected, near, accuracy):
     moved = np.cumsum(found.hist.astype(int), axis=0) - np.cumsum(expected.hist, axis=0)
     assert (np.abs(moved).max(axis=0) <= near).all()
     assert found.facts == expected.facts
-    assert not found.segments.size and not found.samples.size
+    assert not found.segments.size
+    assert not found.samples.size
 
 
 @pytest.mark.few(8)
@@ -119,7 +120,7 @@ def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, d
 def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
     """In any order of the second inputs, of which no part is as long as a strip, or longer."""
     fmt, rng = get_format(dtype), np.random.default_rng(2)
-    seconds = rng.permutation(1 << 16)[:300].tolist() + [0, fmt.infinity, fmt.nan]
+    seconds = [*rng.permutation(1 << 16)[:300].tolist(), 0, fmt.infinity, fmt.nan]
     some = outputs(function, dtype, fmt.one, "anything")
     reductions = [PairReduction(function, dtype) for _ in range(3)]
     for k, second in enumerate(seconds):
