@@ -6,6 +6,7 @@ each second input and the values of the function of x. What `judge_pair` says of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -26,8 +27,19 @@ Worst = tuple[float, int, int, int, int]
 """|error| in ulp, and the bits of x, of the second input, of the output and of the correctly rounded result."""
 
 _INPUTS = 1 << 16
-_SIGN_ONLY = 2.0**-300  # values below, times any number of 16 bits, are below half of the least number
+_SIGN_ONLY = 2.0**-600  # values below, times any number of 16 bits, change no error by the last bit of a double
 _HEAD = ~np.uint64((1 << 11) - 1)  # 42 bits of a double: times 11 bits they are exact
+
+
+def worst_of(parts: Iterable[Worst | None], dtype: str) -> Worst | None:
+    """The largest error of several parts; of equal ones that of the least x, as in their merged table."""
+    fmt = get_format(dtype)
+
+    def order(worst: Worst) -> tuple[float, ...]:
+        error, x, second, got, want = worst
+        return -error, fmt.ordinal(x), got, want, fmt.ordinal(second)
+
+    return min((part for part in parts if part is not None), key=order, default=None)
 
 
 class PairReduction:
@@ -66,13 +78,12 @@ class PairReduction:
             self._reducer.add_second(second_bits, self._facts_at(second_bits), got)
             return
         want, error, faithful = judge_pair(function.name, fmt.name, second_bits, self._x, got)
-        is_number = fmt.is_finite(second_bits)
-        at = self._second.at(fmt, second_bits) if is_number else function
+        at = self._second.known_at(fmt, second_bits)
         pieces = MonotonePieces.of(at, fmt)
-        facts = pieces.turns.tolist(), pieces.falls_first, tail_end(at, fmt), is_number and at.at_most_x
-        monotone = is_number and pieces.is_monotone
+        facts = pieces.turns.tolist(), pieces.falls_first, tail_end(at, fmt), at.at_most_x
+        is_faithful = faithful.view(np.uint8)
         self._reducer.add_judged_second(
-            second_bits, facts, monotone, at.either_zero, got, want, error, faithful.view(np.uint8)
+            second_bits, facts, pieces.is_monotone, at.either_zero, got, want, error, is_faithful
         )
 
     def _facts_at(self, second_bits: int) -> tuple[list[int], bool, int, bool]:

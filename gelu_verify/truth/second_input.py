@@ -8,14 +8,15 @@ A second input that is a finite number is a parameter: what `judge("swiglu[g=0.5
                               of the format; f(x) = 0: NaN, as inf * 0 is; x = -inf where f tends to 0: any output is
                               right, as the limits say nothing; x = +-inf else: the infinity; x NaN: NaN
     f(x + b)   b NaN          NaN
-               b = +-inf      the limit of f at b, for every finite x and for x = b; x = -b: NaN, as inf - inf is; x NaN:
-                              NaN
+               b = +-inf      the limit of f at b, for every finite x and for x = b; x = -b: NaN, as inf - inf is;
+                              x NaN: NaN
 
 Such an infinity is judged as a pole is, NaN as outside of the domain (src/truth/judge.h).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -46,14 +47,18 @@ class Second(NamedTuple):
         """The function of x for a second input that is a finite number."""
         return get_function(named(self.function.name, {self.parameter: fmt.fraction(second_bits)}))
 
+    def known_at(self, fmt: Format, second_bits: int) -> Function:
+        """The same for any second input, for its facts: of one that is no finite number no shape is stated."""
+        if fmt.is_finite(second_bits):
+            return self.at(fmt, second_bits)
+        return replace(self.function, turning_points=None, at_most_x=False)
+
 
 def second_of(function: str) -> Second:
     """UsageError where it has no second input."""
     entry = get_function(function)
     if entry.inner is None or len(entry.parameters) != 1 or "[" in entry.name:
-        raise UsageError(
-            f"{function} is no function with a second input of its own (accepted: such as swiglu, bias_gelu)"
-        )
+        raise UsageError(f"{function} has no second input that is not given (accepted: as swiglu, bias_gelu)")
     return Second(entry, entry.parameters[0].name, get_function(entry.inner))
 
 
@@ -75,12 +80,15 @@ def judge_pair(function: str, dtype: str, second_bits: int, x_bits: np.ndarray, 
     second, fmt = second_of(function), get_format(dtype)
     if fmt.is_finite(fmt.check_bits(second_bits)):
         return judge(second.at(fmt, second_bits).name, dtype, x_bits, got_bits)
+    if x_bits.shape != got_bits.shape or not x_bits.dtype == got_bits.dtype == fmt.uint:
+        raise UsageError(f"x_bits and got_bits must be arrays of {fmt.uint} of one shape")
     x, got = (np.ascontiguousarray(bits.reshape(-1)) for bits in (x_bits, got_bits))
     values, limits = _due(second, fmt, second_bits, x, got)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
     layout = fmt.width, fmt.precision, fmt.emin, fmt.emax
     at = np.where(is_zero(fmt, x), fmt.uint.type(fmt.one), x)  # at zeros too the values say what is due
-    _core.judge(values.view(np.uint8), layout, limits, 0.0, *(a.view(np.uint8) for a in (at, got, want)), error, flags)
+    outputs, results = got.view(np.uint8), want.view(np.uint8)
+    _core.judge(values.view(np.uint8), layout, limits, 0.0, at.view(np.uint8), outputs, results, error, flags)
     faithful = flags & _core.FAITHFUL != 0
     if second.is_factor and not fmt.is_nan(second_bits) and _vanishes_left(second.inner):
         anything = x == fmt.infinity | fmt.sign_mask
@@ -119,7 +127,8 @@ def _signs(inner: Function, fmt: Format, x: np.ndarray, got: np.ndarray) -> np.n
     values[zero] = numbers[0]
     for other in numbers[1:]:
         values[zero & (is_nan(fmt, got) == (other == 0.0))] = other
-    return np.sign(values)
+    signs: np.ndarray = np.sign(values)
+    return signs
 
 
 def _vanishes_left(inner: Function) -> bool:

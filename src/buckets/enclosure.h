@@ -1,4 +1,4 @@
-/* f(x) = hi + lo within err, of one input of at most 24 significant bits, for the four GELUs and their derivatives.
+/* f(x) = hi + lo within err, of one input, for the four GELUs and their derivatives.
 
    Plain doubles without fma, so that every machine finds the same bits and the same errors. By size of x, for
    f(x) = x g(x), where g is a distribution function (g(-x) = 1 - g(x)):

@@ -74,24 +74,27 @@ GV_INLINE gv_ulp_error gv_ulp_error_of(double a, double lo, double err, double g
 }
 
 /* The same of any y, which may overflow, and any output: what is infinite is right where y rounds to it, and beside a y
-   beyond the largest number, NaN is not. */
-GV_INLINE gv_ulp_error gv_ulp_error_of_any(double a, double lo, double err, double got, uint32_t got_bits,
-                                           uint64_t sign, const gv_format *fmt, double accuracy, uint32_t infinity) {
-    const uint32_t magnitude = got_bits & ((1u << (fmt->width - 1)) - 1);
+   beyond the largest number, NaN is not. got_bits, infinity: as wide as a double; got: some number where it is none */
+GV_INLINE gv_ulp_error gv_ulp_error_of_any(double a, double lo, double err, double got, int64_t got_bits, uint64_t sign,
+                                           const gv_format *fmt, double accuracy, int64_t infinity) {
+    const int64_t last = fmt->emax + 1023, magnitude = got_bits & ((INT64_C(1) << (fmt->width - 1)) - 1);
     gv_binade binade = gv_binade_of(a, lo, err, fmt->emin + 1023);
-    if (binade.exponent > fmt->emax + 1023) { /* counts as 2^(emax + 1), in units of the last binade */
-        binade.exponent = fmt->emax + 1023;
-        a = gv_power_of_two(fmt->emax + 1);
-        lo = err = 0.0;
-    }
-    double beyond = gv_power_of_two(fmt->emax + 1);
-    if (magnitude == infinity) got = got_bits == magnitude ? beyond : -beyond;
+    int64_t beyond = -GV_WIDE(binade.exponent > last); /* counts as 2^(emax + 1), in units of the last binade */
+    binade.exponent = binade.exponent > last ? last : binade.exponent;
+    a = gv_from_bits((gv_to_bits(a) & (uint64_t)~beyond) | ((uint64_t)(last + 1) << 52 & (uint64_t)beyond));
+    lo = gv_from_bits(gv_to_bits(lo) & (uint64_t)~beyond);
+    err = gv_from_bits(gv_to_bits(err) & (uint64_t)~beyond);
+    uint64_t infinite = (uint64_t)-GV_WIDE(magnitude == infinity), negative = (uint64_t)(got_bits != magnitude) << 63;
+    got = gv_from_bits((gv_to_bits(got) & ~infinite) | (((uint64_t)(last + 1) << 52 | negative) & infinite));
     gv_ulp_error y = gv_ulp_error_of(a, lo, err, got, sign, binade, fmt, accuracy, 1);
-    int64_t same = GV_WIDE(got_bits == y.want), is_number = GV_WIDE(magnitude < infinity);
-    int64_t beside = GV_WIDE(magnitude == infinity && got_bits == y.want + 1) & y.faithful;
-    y.error = is_number | beside ? y.error : magnitude == infinity && same ? 0.0 : INFINITY;
-    y.faithful = is_number ? y.faithful | GV_WIDE(magnitude + 1 == infinity && got_bits + 1 == y.want)
-                           : beside | (GV_WIDE(magnitude == infinity) & same);
+    int64_t want = (int64_t)y.want;
+    int64_t beside = GV_WIDE(got_bits == want + 1) & GV_WIDE(magnitude == infinity) & y.faithful;
+    int64_t none = -(GV_WIDE(magnitude >= infinity) & (beside ^ 1));
+    int64_t same = GV_WIDE(got_bits == want) & GV_WIDE(magnitude == infinity);
+    uint64_t error = (same - 1) & INT64_C(0x7ff) << 52; /* of an output that is no number: 0 or infinite */
+    y.error = gv_from_bits((gv_to_bits(y.error) & (uint64_t)~none) | (error & (uint64_t)none));
+    y.faithful |= GV_WIDE(magnitude + 1 == infinity) & GV_WIDE(got_bits + 1 == want);
+    y.faithful = (y.faithful & ~none) | (same & none);
     return y;
 }
 

@@ -6,9 +6,11 @@
 import numpy as np
 import pytest
 
-from gelu_verify.formats import DTYPES, get_format, numpy_dtype
+from gelu_verify.buckets.pairs import PairReduction
+from gelu_verify.formats import DTYPES, from_ordinals, get_format, numpy_dtype
 from gelu_verify.targets import find
 from gelu_verify.truth import correctly_rounded
+from gelu_verify.truth.second_input import judge_pair
 from gelu_verify.truth.values import judge, reference_bits
 
 ELEMENTS = 1 << 18
@@ -61,3 +63,23 @@ def test_judge(benchmark, function, dtype):
     verdict = benchmark(judge, function, dtype, x, want)
     note_rate(benchmark)
     assert np.nanmax(np.abs(verdict.error)) <= 0.5
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("function", ["geglu", "swiglu_grad", "reglu", "bias_gelu", "bias_gelu_tanh_grad"])
+def test_pairs(benchmark, function, dtype):
+    """Judged and counted: 256 second inputs with every x; `elements_per_s` are pairs, all of them are 2^32."""
+    fmt, seconds = get_format(dtype), 256
+    x = from_ordinals(fmt, np.arange(-(1 << 15), 1 << 15))
+    outputs = {fmt.one + k: judge_pair(function, dtype, fmt.one + k, x, x).want_bits for k in range(seconds)}
+    reduction = PairReduction(function, dtype)
+
+    def add_all():
+        for second, got in outputs.items():
+            reduction.add(second, got)
+        return reduction.worst
+
+    worst = benchmark.pedantic(add_all, rounds=3, warmup_rounds=1)
+    if benchmark.stats:
+        benchmark.extra_info["elements_per_s"] = seconds * x.size / benchmark.stats.stats.median
+    assert worst[0] <= 0.5

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from outcomes import content
 
-from gelu_verify.buckets.pairs import PairReduction
+from gelu_verify.buckets.pairs import PairReduction, worst_of
 from gelu_verify.buckets.reducer import Outcome, Reduction
-from gelu_verify.buckets.table import MonotonePieces, merge
+from gelu_verify.buckets.table import HIST_EDGES, MonotonePieces, merge
+from gelu_verify.errors import UsageError
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.truth.second_input import judge_pair, second_of
 
@@ -47,28 +49,24 @@ def outputs(function, dtype, second, kind):
     return np.choose(rng.integers(0, 5, want.size), [want, near, anything, zeros, zeros ^ fmt.uint.type(fmt.sign_mask)])
 
 
-def facts_of(function, dtype, second):
-    """The function of x that a second input makes, where it is a finite number: else one of which little is known."""
-    fmt, of = get_format(dtype), second_of(function)
-    if fmt.is_finite(second):
-        return of.at(fmt, second)
-    return replace(of.function, turning_points=None, at_most_x=False)
-
-
 def one_by_one(function, dtype, outputs_of):
-    """The table of all that the reducer of functions of x says of each second input."""
-    fmt, tables, hashes = get_format(dtype), [], np.zeros(1 << 16, np.uint64)
+    """The table of all that the reducer of functions of x says of each second input; and how many errors of each row
+    lie so near an edge of the histogram that they may count on either side."""
+    fmt, tables, hashes, near = get_format(dtype), [], np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, int)
+    edges = np.array(HIST_EDGES[:-1])
     x = every_x(fmt)
     for second, got in outputs_of.items():
-        at = facts_of(function, dtype, second)
+        at = second_of(function).known_at(fmt, second)
         reduction = Reduction(fmt, at, MonotonePieces.of(at, fmt))
         want, error, faithful = judge_pair(function, dtype, second, x, got)
+        size = np.abs(error)[:, None]
+        near += (np.abs(size - edges) <= 2.0 ** (fmt.precision - 36) + edges * 2.0**-40).any(axis=1)
         reduction.add_outcome(Outcome(x, got, want, error, faithful))
         table = reduction.table()
         hashes += table.columns["bits_hash"] * np.uint64(weight(second))
         tables.append(replace(table, segments=np.empty((0, 4), np.int64), samples=np.empty((0, 2), np.uint64)))
     merged = merge(tables)
-    return replace(merged, columns=merged.columns | {"bits_hash": hashes})
+    return replace(merged, columns=merged.columns | {"bits_hash": hashes}), near
 
 
 def weight(second):
@@ -80,7 +78,7 @@ def weight(second):
     return (z ^ z >> 31) >> 32 | 1
 
 
-def assert_same(found, expected, accuracy):
+def assert_same(found, expected, near, accuracy):
     """All is the same, but errors within what they are known to: so the witness of the largest may be another, where
     several are as large."""
     for one, other in ((found.columns, expected.columns), (found.regions, expected.regions)):
@@ -89,9 +87,11 @@ def assert_same(found, expected, accuracy):
             assert np.array_equal(one[name], other[name]), name
         assert np.mean(one["max_error_got"] != other["max_error_got"]) < 0.01
     assert (np.abs(found.columns["error_sum"] - expected.columns["error_sum"]) <= found.columns["n"]).all()
-    assert (found.hist == expected.hist).all()
+    moved = np.cumsum(found.hist.astype(int), axis=0) - np.cumsum(expected.hist, axis=0)
+    assert (np.abs(moved).max(axis=0) <= near).all()
     assert found.facts == expected.facts
-    assert not found.segments.size and not found.samples.size
+    assert not found.segments.size
+    assert not found.samples.size
 
 
 @pytest.mark.few(8)
@@ -106,7 +106,7 @@ def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, d
     for second, got in outputs_of.items():
         reduction.add(second, got)
     table = reduction.table()
-    assert_same(table, one_by_one(function, dtype, outputs_of), 2.0 ** (fmt.precision - 36))
+    assert_same(table, *one_by_one(function, dtype, outputs_of), 2.0 ** (fmt.precision - 36))
     error, x, second, got, want = reduction.worst
     row = table.worst()
     assert error == table.columns["max_error"][row] >= 0
@@ -114,3 +114,62 @@ def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, d
     judged = judge_pair(function, dtype, second, np.array([x], fmt.uint), np.array([got], fmt.uint))
     assert abs(abs(judged.error[0]) - error) <= 2.0 ** (fmt.precision - 36) + error * 2.0**-50
     assert judged.want_bits[0] == want
+
+
+@pytest.mark.parametrize(("function", "dtype"), [("swiglu", "float16"), ("bias_gelu", "bfloat16")])
+def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
+    """In any order of the second inputs, of which no part is as long as a strip, or longer."""
+    fmt, rng = get_format(dtype), np.random.default_rng(2)
+    seconds = [*rng.permutation(1 << 16)[:300].tolist(), 0, fmt.infinity, fmt.nan]
+    some = outputs(function, dtype, fmt.one, "anything")
+    reductions = [PairReduction(function, dtype) for _ in range(3)]
+    for k, second in enumerate(seconds):
+        got = np.roll(some, k)
+        reductions[0].add(second, got)
+        reductions[1 + (k > 270)].add(second, got)
+    whole, *parts = (reduction.table() for reduction in reductions)
+    assert content(merge(parts)) == content(merge(parts[::-1])) == content(whole)
+    assert whole.total("n") == len(seconds) << 16
+    backwards = PairReduction(function, dtype)
+    for k, second in reversed(list(enumerate(seconds))):
+        backwards.add(second, np.roll(some, k))
+    assert content(backwards.table()) == content(whole)
+    assert backwards.worst == reductions[0].worst == worst_of((r.worst for r in reductions[1:]), dtype)
+
+
+@pytest.mark.parametrize("function", ["geglu", "reglu_grad", "bias_gelu_tanh"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_wrong_pair_of_many_is_found(function, dtype):
+    fmt, rng = get_format(dtype), np.random.default_rng(5)
+    seconds = [fmt.one - 20 + k for k in range(40)]
+    wrong, x = seconds[int(rng.integers(40))], int(rng.integers(1, fmt.infinity))
+    reduction, place = PairReduction(function, dtype), (1 << 15) + x
+    for second in seconds:
+        got = correct(function, dtype, second)
+        if second == wrong:
+            due = int(got[place])
+            got[place] = due - 1
+        reduction.add(second, got)
+    table = reduction.table()
+    assert table.total("n") - table.total("correct") == 1
+    assert reduction.worst[1:] == (x, wrong, due - 1, due)
+    assert 0.5 <= reduction.worst[0] < 1.5
+    assert table.worst() == place
+
+
+def test_the_worst_of_parts_is_the_first_of_equal_ones():
+    first, second, better = (1.5, 0xC000, 0x3F80, 1, 2), (1.5, 0x4000, 0x3F80, 1, 2), (1.0, 0xFF00, 0, 0, 1)
+    assert worst_of([better, None, second, first], "bfloat16") == first
+    assert worst_of([None], "bfloat16") is None
+
+
+def test_what_is_no_pair_of_16_bits_is_refused():
+    with pytest.raises(UsageError, match="accepted: float16, bfloat16"):
+        PairReduction("swiglu", "float32")
+    with pytest.raises(UsageError, match="accepted: as swiglu, bias_gelu"):
+        PairReduction("silu", "bfloat16")
+    reduction = PairReduction("swiglu", "bfloat16")
+    with pytest.raises(UsageError, match="65536 outputs as uint16"):
+        reduction.add(0, np.zeros(3, np.uint16))
+    with pytest.raises(UsageError, match="too wide for bfloat16"):
+        reduction.add(1 << 16, np.zeros(1 << 16, np.uint16))
