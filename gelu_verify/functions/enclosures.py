@@ -319,7 +319,7 @@ def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | No
 
     It gives up where more bits change nothing: of e^s for s < -2^62 it is known only that it lies next to 0.
     """
-    next_to_zero = None
+    next_to_zero: int | None = None
     for terms in terms_at:
         if terms.correction is None:
             return (terms.leading, terms.leading) if terms.leading[0] else (ZERO, ZERO)
