@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import os
 import re
 from pathlib import Path
-from threading import Thread
 
 import pytest
 import requiring
@@ -18,7 +16,6 @@ from serving import serving
 
 from gelu_verify.errors import UsageError
 from gelu_verify.service.file_cache import FileCache
-from gelu_verify.service.request_log import LineWriter
 from gelu_verify.service.settings import ServiceLimits
 
 WARM, WORKER = 300 << 20, 1 << 30
@@ -79,22 +76,6 @@ def test_the_files_of_deploy_have_room_for_the_limits():
     assert size_of(re.search(r"^MemoryMax=(\S+)", unit, re.MULTILINE)[1]) >= workers * WORKER
     assert "--spool" in unit
     assert "GELU_VERIFY_SPOOL" in (ROOT / "deploy/Dockerfile").read_text()
-
-
-def test_a_log_that_nobody_reads_takes_8_mib():
-    """It was 100,000 lines, 40 MiB."""
-    reading, writing = os.pipe()
-    with open(writing, "w") as stream:
-        writer = LineWriter(stream)
-        for _ in range(40_000):
-            writer.put("x" * 400)
-        assert sum(map(len, writer._lines)) <= (8 << 20) + 400
-        with open(reading) as read:
-            taken = Thread(target=lambda: "".join(iter(read.readline, "the end\n")))
-            taken.start()
-            writer.close()
-            os.write(writing, b"\nthe end\n")
-            taken.join()
 
 
 def test_files_that_were_not_asked_for_longest_go_first(tmp_path):
