@@ -19,7 +19,7 @@ from gelu_verify.verification import RecordField, Verification, verify
 
 
 def relu(x):
-    return np.maximum(x, 0)
+    return np.maximum(x, x.dtype.type(0))  # of bfloat16 and 0 NumPy 2.0 makes float32
 
 
 def test_a_callable_a_name_and_a_target_are_judged_alike():
@@ -220,7 +220,7 @@ def test_what_it_prints_spoils_no_measure():
     ("compute", "name"),
     [
         (relu, True),
-        (np.tanh, True),
+        (np.tanh, hasattr(np.tanh, "__qualname__")),  # since NumPy 2.2
         (lambda x: x, False),
         (np.random.default_rng(0).normal, False),
     ],

@@ -40,10 +40,11 @@ def gelu(c: Enclosure, x: Dyadic) -> Terms:
 
 
 def gelu_grad(c: Enclosure, x: Dyadic) -> Terms:
-    """Phi(x) + x phi(x); far out Q(x) is less than phi(x)/x, of which its difference from x phi(x) is known."""
+    """Phi(x) + x phi(x); far out x phi(x) (1 - Q(x) / (x phi(x))), the sign of which needs no value of phi."""
     point = c.exact(x)
     if not below(x, 1 << 30):
-        return Terms(ONE if point > 0 else ZERO, point * normal_density(c, x) * (1 - c.between(0, 1, -60)))
+        ratio = c.mills_series(square(x)) / c.exact(square(x))
+        return Terms(ONE if point > 0 else ZERO, point * normal_density(c, x) * (1 - ratio))
     if below((2 * x[0], x[1]), 1):
         return Terms(HALF, point * (normal_head(c, x) + normal_density(c, x)))
     return Terms(ONE if point > 0 else ZERO, point * (normal_density(c, x) - normal_tail(c, x)))

@@ -201,7 +201,7 @@ class Enclosure:
         """
         value = fraction(z)
         if value > Fraction(7, 5) * self.precision + 32:
-            return self.exp(-self.exact(halve(z))) / self.exact(z) * self._mills_series(z)
+            return self.exp(-self.exact(halve(z))) / self.exact(z) * self.mills_series(z)
         # sqrt(pi / 2z) - G(z) loses about z log2(e) / 2 bits
         return self.with_extra(
             int(value * Fraction(3, 4)) + max(value.numerator.bit_length() - value.denominator.bit_length(), 0) + 4,
@@ -232,7 +232,7 @@ class Enclosure:
         # ratios of what follows are below 1/2, so the rest is below the last term
         return self.between(low_sum, high_sum + high, -scale)
 
-    def _mills_series(self, z: Dyadic) -> Interval:
+    def mills_series(self, z: Dyadic) -> Interval:
         """A(z) = 1 - 1/z + 3/z^2 - 15/z^3 ...: consecutive partial sums enclose it."""
         point = self.exact(z)
         term = total = self.iv.mpf(1)
@@ -315,10 +315,17 @@ def rounded(terms: Terms, fmt: Format, mode: Mode) -> int | None:
 
 
 def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | None:
-    """Exact ends of the first enclosure that is narrower than 2^-bits relative to the value; None where none is."""
+    """Exact ends of the first enclosure that is narrower than 2^-bits relative to the value; None where none is.
+
+    It gives up where more bits change nothing: of e^s for s < -2^62 it is known only that it lies next to 0.
+    """
+    next_to_zero: int | None = None
     for terms in terms_at:
         if terms.correction is None:
             return (terms.leading, terms.leading) if terms.leading[0] else (ZERO, ZERO)
+        before, next_to_zero = next_to_zero, _size_next_to_zero(terms)
+        if next_to_zero is not None and next_to_zero == before:
+            return None
         (low, e), (high, f) = ends_of(terms)
         if terms.leading != ZERO:
             grid = abs(terms.leading[0]).bit_length() + terms.leading[1] - bits - 64
@@ -330,6 +337,12 @@ def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | No
         if (high - low) << bits <= min(abs(low), abs(high)):
             return (low, unit), (high, unit)
     return None
+
+
+def _size_next_to_zero(terms: Terms) -> int | None:
+    """Exponent of the larger end where the other is 0, else None; that of what cancels gets smaller with more bits."""
+    sizes = [m.bit_length() + e for m, e in endpoints(terms.correction) if m]
+    return sizes[0] if terms.leading == ZERO and len(sizes) == 1 else None
 
 
 def _signed(raw: tuple[int, Any, int, int]) -> Dyadic:

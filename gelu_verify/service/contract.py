@@ -69,7 +69,10 @@ def json_route(
 
 def file(operation: str, media_type: str, *names: str) -> dict[str, Any]:
     """Arguments of a route: its name in clients, and a response that is a file, with these headers."""
-    schema = {"type": "string"} if media_type.startswith("text/") else BINARY
+    if media_type.endswith("+json"):
+        schema = {"type": "object"}
+    else:
+        schema = {"type": "string"} if media_type.startswith("text/") else BINARY
     return {"operation_id": operation, **_route(media_type, schema, names)}
 
 

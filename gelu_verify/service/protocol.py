@@ -31,6 +31,10 @@ LINGER_S = 5.0
 """How long an unwanted body is read and discarded, so that the client can read why it was refused."""
 
 
+class _Enough(Exception):
+    """Stops the parser at the head of a request."""
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
@@ -50,6 +54,7 @@ class LimitedProtocol(HttpToolsProtocol):
     _overhead = 0  # bytes since the last head was complete or the last byte of a body came: head, trailers, framing
     _progress = False
     _closing = False
+    _full = False  # it has sent so many requests ahead that no further ones are read
 
     # ---- called by asyncio -----------------------------------------------------------------------
 
@@ -75,7 +80,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._closing or self.transport.is_closing():
+        if self._closing or self._full or self.transport.is_closing():
             return
         self._progress = False
         super().data_received(data)
@@ -109,6 +114,10 @@ class LimitedProtocol(HttpToolsProtocol):
     # ---- called by the parser --------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
+        if len(self.pipeline) >= self.limits.pipelined:  # heads take the event loop time before anything is answered
+            self.cycle.keep_alive = False
+            self._full = self._in_head = True
+            raise _Enough
         super().on_message_begin()
         self._in_head = True
         self._start_timer(self.limits.head_s, self._head_too_slow)
@@ -147,7 +156,8 @@ class LimitedProtocol(HttpToolsProtocol):
     # ---- called by uvicorn -----------------------------------------------------------------------
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "no-http", "this is not an HTTP/1.1 request")
+        if not self._full:
+            self._refuse(400, "no-http", "this is not an HTTP/1.1 request")
 
     def on_response_complete(self) -> None:
         if self._closing:

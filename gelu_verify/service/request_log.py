@@ -13,7 +13,7 @@ from typing import TextIO
 from .telemetry import Metrics, timestamp
 
 _BATCH_S = 0.1
-_MOST = 100_000  # lines that wait to be written
+_MOST_BYTES = 8 << 20  # of lines that wait to be written
 _PROCESS = secrets.token_hex(4)
 _NUMBERS = count(1)
 
@@ -26,13 +26,13 @@ def new_id() -> str:
 class LineWriter:
     """Writes lines in a thread of its own: a reader of the log that stops reading makes no client wait.
 
-    Lines that nobody takes are dropped when 100,000 wait, and counted.
+    Lines that nobody takes are dropped when 8 MiB wait, and counted.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._lock = stream, Lock()
         self._lines: list[str] = []
-        self._dropped, self._ended = 0, False
+        self._bytes, self._dropped, self._ended = 0, 0, False
         self._wake = Event()
         self._thread = Thread(target=self._write_all, name="log", daemon=True)
         self._thread.start()
@@ -40,8 +40,9 @@ class LineWriter:
     def put(self, line: str, *, soon: bool = False) -> None:
         """Write the line `soon`, or within a tenth of a second: to wake the thread costs more than the line."""
         with self._lock:
-            if len(self._lines) < _MOST:
+            if self._bytes < _MOST_BYTES:
                 self._lines.append(line)
+                self._bytes += len(line)
             else:
                 self._dropped += 1
         if soon:
@@ -63,7 +64,7 @@ class LineWriter:
     def _write(self) -> None:
         with self._lock:
             lines, self._lines = self._lines, []
-            dropped, self._dropped = self._dropped, 0
+            self._bytes, dropped, self._dropped = 0, self._dropped, 0
         if dropped:
             lines.append(f'{{"time": "{timestamp(time.time())}", "event": "log lines dropped", "count": {dropped}}}')
         if lines:

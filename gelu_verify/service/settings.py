@@ -27,6 +27,7 @@ class ServiceLimits:
     connections: int = 512
     connections_per_client: int = 128
     connections_per_s: int = 100  # new ones of a client, after connections_per_client at once
+    pipelined: int = 16  # requests of a connection that wait for the response before
     spool_bytes: int = 1 << 30  # bodies and results of all clients that are kept at the same time
     spool_bytes_per_client: int = 1 << 28
     bodies_per_client: int = 16  # that arrive at the same time

@@ -1,7 +1,6 @@
 """The tokens that permit storing and deleting runs: one of the operator, or one for each client, with scopes."""
 
-from __future__ import annotations
-
+# No annotations of the future here: FastAPI before 0.124 does not find their names where a dependency is an object.
 import hmac
 import re
 from collections.abc import Sequence

@@ -349,6 +349,10 @@ class Many(Enclosure):
         root = self.iv.sqrt(self.exact(z) / 2)
         return self.erfc(root) * self.iv.sqrt(self.iv.pi) / (2 * root)
 
+    def mills_series(self, z: Dyadic) -> Interval:
+        """Its first two partial sums."""
+        return 1 - self.between(0, 1, 0) / self.exact(z)
+
 
 def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray | None:
     """Records of VALUE, err infinite where nothing is known; None where nothing of this function is."""

@@ -25,6 +25,7 @@ from click.testing import CliRunner
 from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
+from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.store import Store
 from gelu_verify.service.upload_record import inputs
 from gelu_verify.truth.values import reference_bits
@@ -155,6 +156,17 @@ BROKEN = {
     "huge path": (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", 431),
     "endless path": (b"GET /" + b"a" * 300_000, 431),
 }
+
+
+def test_of_requests_that_are_sent_ahead_some_are_answered(server):
+    """In their order; then the connection ends, and the client sends the rest again."""
+    most, head = 1 + ServiceLimits().pipelined, b"GET /v1/reference/gelu/float32/%d HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for count in (1, most, 200):
+        found = raw(server, b"".join(head % x for x in range(count)), half_close=count <= most)
+        answered = [float(part.partition(b'"x":"')[2].partition(b'"')[0]) for part in found.split(b"HTTP/1.1 ")[1:]]
+        assert answered == [*range(min(count, most))]
+        assert found.count(b"HTTP/1.1 200 ") == len(answered)
+        assert count <= most or b"connection: close" in found.rpartition(b"HTTP/1.1 ")[2].lower()
 
 
 def test_broken_requests_get_a_clear_answer(server):

@@ -378,6 +378,32 @@ def slow_uploads(place, clients=8, seconds=15):
     repeated(place, itertools.repeat(body), seconds, clients)
 
 
+def next_to_zero(place, clients=8, seconds=12):
+    """Look-ups where results are too small to be written as decimals, or nearly."""
+    rng, functions = random.Random(1), itertools.cycle(("gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "erfc"))
+    requests = (
+        head(f"/v1/reference/{next(functions)}/float64/{x}?also=all", "Connection: close", method="GET")
+        for x in (f"-{rng.uniform(1, 9):.6f}e{rng.randrange(8, 308)}" for _ in itertools.count())
+    )
+    repeated(place, _shared(requests), seconds, clients)
+
+
+def pipelined(place, clients=24, seconds=12):
+    """Two hundred look-ups in one packet, of connections whose clients soon leave."""
+    end = time.monotonic() + seconds
+
+    def send(i):
+        rng = random.Random(i)
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), connect(place) as one:
+                xs = (rng.uniform(-9, 9) for _ in range(200))
+                one.sendall(b"".join(head(f"{BATCH}/{x!r}", method="GET") for x in xs))
+                one.shutdown(socket.SHUT_WR)
+                time.sleep(rng.uniform(0, 1))
+
+    crowd(send, clients)
+
+
 def _shared(iterator):
     """The same for several threads."""
     lock = threading.Lock()
@@ -406,7 +432,7 @@ ATTACKS: dict[str, Callable] = {
     for each in (
         trailers, large_bodies, slow_bodies, idle_sockets, idle_sockets_of_many, thousand_digits, abandoned,
         kept_connections, json_bodies, slow_readers, uploads, slow_batches, many_slow_batches, slow_batches_of_six,
-        tables_of_parameters, slow_uploads,
+        tables_of_parameters, slow_uploads, next_to_zero, pipelined,
     )
 }  # fmt: skip
 PROXIES: dict[str, Callable] = {"caddy": proxies.caddy, "nginx": proxies.nginx}

@@ -85,7 +85,7 @@ def caddy(folder, upstream):
     """Caddy in front of a port; the port on which it speaks plain HTTP."""
     port, file = free_port(), folder / "Caddyfile"
     text = (DEPLOY / "Caddyfile").read_text()
-    file.write_text(text.replace("{\n", "{\n\tadmin off\n\tauto_https off\n", 1))
+    file.write_text(text.replace("{\n", "{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1\n", 1))
     variables = [
         f"GELU_VERIFY_SITE=http://127.0.0.1:{port}",
         f"GELU_VERIFY_UPSTREAM=127.0.0.1:{upstream}",

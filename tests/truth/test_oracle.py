@@ -1,15 +1,17 @@
 """The oracle against Arb, an independent library of balls, where references are most easily wrong."""
 
+import flint
 import pytest
-from arb import arb_round
+from arb import ARB, arb_round
 from marking import NATIVE_FIRST, nightly
 from points import delicate_inputs
 
 from gelu_verify.errors import OracleError
 from gelu_verify.formats import DTYPES, FORMATS
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.functions.enclosures import Enclosure, narrowed
 from gelu_verify.truth import oracle
-from gelu_verify.truth.oracle import enclose, judge_exactly, round_exactly
+from gelu_verify.truth.oracle import enclose, enclosed_ends, judge_exactly, round_exactly
 
 POINTS, PROVED = 1_000, 20_000  # of each function in each dtype: for every commit, and for each seed of tox -e prove
 every_pair = pytest.mark.parametrize("dtype", DTYPES)
@@ -64,6 +66,32 @@ def test_no_precision_left_is_an_error_not_a_guess(monkeypatch):
 def test_a_result_too_small_to_write_out_says_so():
     with pytest.raises(OracleError, match="lies beyond"):
         enclose(FUNCTIONS["gelu"], (-1, 40), 64)
+
+
+def test_no_more_bits_are_tried_where_they_change_nothing():
+    """A look-up of gelu at -1e10 took a second: up to 131,072 bits of a value below 2^-(2^62)."""
+    tried = []
+
+    def terms():
+        for precision in oracle.PRECISIONS:
+            tried.append(precision)
+            yield FUNCTIONS["gelu"].enclosed(Enclosure(precision), (-(10**10), 0))
+
+    assert narrowed(terms(), 32) is None
+    assert tried == list(oracle.PRECISIONS[:2])
+
+
+@pytest.mark.parametrize("x", [-1_100_000_000, -(1 << 30), -3_000_000_000, 1 - (1 << 30)])
+def test_the_derivative_has_digits_as_far_as_decimals_go(x):
+    """Arb, with 600 bits; beyond -2^30 only 60 bits were known."""
+    with flint.ctx.workprec(600):
+        want = ARB["gelu_grad"](flint.arb(x)) * flint.arb(2) ** (flint.fmpz(x) ** 2 * 3 // 4)
+    (low, e), (high, f) = enclosed_ends(FUNCTIONS["gelu_grad"], (x, 0), 400)
+    shift = x * x * 3 // 4
+    ends = [flint.arb(m) * flint.arb(2) ** (exponent + shift) for m, exponent in ((low, e), (high, f))]
+    assert want.overlaps(ends[0].union(ends[1]))
+    assert (high - low) << 400 <= abs(low)
+    assert e == f
 
 
 @pytest.mark.parametrize(

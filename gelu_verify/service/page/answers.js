@@ -109,7 +109,7 @@ function line(row, answer) {
   const there = row.y_bits === null ? element("td", { class: "bad", colspan: "3" }, row.failure) : null;
   const cells = there ? [there] : [
     element("td", { class: "num" }, element("span", { class: right ? "ok" : "bad" }, right ? "right" : error), row.failure ? element("small", {}, ` ${row.failure}`) : ""),
-    element("td", { class: "mono" }, row.y_bits), element("td", { class: "mono value" }, brief(row.y)),
+    element("td", { class: "mono" }, row.y_bits.slice(0, 10), element("wbr"), row.y_bits.slice(10)), element("td", { class: "mono value" }, brief(row.y)),
   ];
   return element("tr", { "data-answer": true }, element("th", { scope: "row", class: "mono", title: description }, name), ...cells,
     element("td", { class: "num" }, row.max_ulp === null ? "–" : element("a", { href: `v1/runs/${row.run}/report.html` }, ulpText(row.max_ulp, row.bound))));

@@ -44,7 +44,7 @@ export async function agreement(family, { function: fn, dtype }, inputs) {
 // Reference values in float64; for float16 inputs if there are only tables.
 export async function curve(fn, points) {
   if (catalogue.static) return files.curve(fn, points);
-  const response = await ask(`v1/reference/${baseOf(fn)}/float64?${given(fn).slice(1)}`, {
+  const response = await ask(`v1/reference/${baseOf(fn)}/float64.bin?${given(fn).slice(1)}`, {
     method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: Float64Array.from(points).buffer,
   });
   if (!response.ok) throw new Error(await problemOf(response));

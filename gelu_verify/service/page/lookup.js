@@ -215,7 +215,7 @@ function headline(answer) {
   if (slope) byId("formula").append(element("br"), "derivative ", linked(slope.name), `(x) = ${parameters.formulaOf(parameters.nameOf(slope.name, values))}`);
   if (entry.gradient_of) byId("formula").append(element("br"), "the derivative of ", linked(entry.gradient_of));
   if (entry.approximates) byId("formula").append(element("br"), "an approximation of ", linked(entry.approximates));
-  byId("more-digits").hidden = answer.exact === null || catalogue.static;
+  byId("more-digits").hidden = catalogue.static || ["0", "-0", "inf", "-inf", "nan", null].includes(answer.exact);
   byId("exact-title").textContent = `${answer.function}(${trimmed(answer.x)}) =`;
   byId("exact").replaceChildren(...(answer.exact === null ? [answer.y, element("span", { class: "beyond" }, " rounded")] : digits(answer)));
   const facts = [
