@@ -27,7 +27,7 @@ TOGETHER = 64  # values that a thread takes at once, where every x is tried
 
 
 @dataclass(frozen=True)
-class Counts:
+class PairCounts:
     """Outputs for pairs: how many are correctly rounded, how many faithful; `worst`: the largest error in ULP, infinite
     where an output is not finite and should be, with the finite value `at` (bits)."""
 
@@ -36,10 +36,10 @@ class Counts:
     worst: float = -1.0
     at: int | None = None
 
-    def joined(self, other: Counts) -> Counts:
+    def joined(self, other: PairCounts) -> PairCounts:
         """Of both; of equal errors the first stays."""
         worse = other if other.worst > self.worst else self
-        return Counts(self.correct + other.correct, self.faithful + other.faithful, worse.worst, worse.at)
+        return PairCounts(self.correct + other.correct, self.faithful + other.faithful, worse.worst, worse.at)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class TriedPairs:
 
     values: int = 0
     pairs: int = 0
-    got: Counts = Counts()
-    composed: Counts = Counts()
+    got: PairCounts = PairCounts()
+    composed: PairCounts = PairCounts()
     failed: int | None = None
 
     def joined(self, other: TriedPairs) -> TriedPairs:
@@ -94,10 +94,10 @@ def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], obj
         yield TriedPairs(1, here.size, got, composed)
 
 
-def _counts(table: Table, bits: int) -> Counts:
+def _counts(table: Table, bits: int) -> PairCounts:
     row, is_finite = table.worst(), not table.total("nonfinite")
     error = 0.0 if row is None else float(table.columns["max_error"][row])
-    return Counts(table.total("correct"), table.total("faithful"), error if is_finite else np.inf, bits)
+    return PairCounts(table.total("correct"), table.total("faithful"), error if is_finite else np.inf, bits)
 
 
 # ---- every x of 16 bits with each value ----------------------------------------------------------
@@ -161,9 +161,9 @@ class _EveryX:
         found: tuple[PairReduction, PairReduction] = self._mine.reductions
         return found
 
-    def counts(self, reductions: Sequence[PairReduction]) -> Counts:
+    def counts(self, reductions: Sequence[PairReduction]) -> PairCounts:
         """Of all threads."""
-        found = Counts()
+        found = PairCounts()
         for each in reductions:
             table, worst = each.table(), each.worst
             error, at = (worst[0], worst[2]) if worst else (0.0, None)
@@ -173,7 +173,7 @@ class _EveryX:
                 and (wrong := self._with(key[1], key[2])) is not None
             ):
                 error, at = np.inf, wrong
-            found = found.joined(Counts(table.total("correct"), table.total("faithful"), error, at))
+            found = found.joined(PairCounts(table.total("correct"), table.total("faithful"), error, at))
         return found
 
     def _with(self, x_ordinal: int, got_bits: int) -> int | None:

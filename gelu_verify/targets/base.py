@@ -97,6 +97,8 @@ class Target(ABC):
         """Bits of the second input of n values."""
         fmt = get_format(dtype)
         values = self.given or (fmt.round(get_function(self.function).values[self.second]),)
+        if len(values) == 1:
+            return np.full(n, values[0], fmt.uint)  # np.resize takes a hundred times as long
         return np.resize(np.array(values, fmt.uint), n)
 
     @abstractmethod

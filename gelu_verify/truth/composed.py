@@ -12,12 +12,17 @@ from .values import reference_bits
 
 @in_default_environment
 def composed_bits(function: str, dtype: str, second_bits: int, x_bits: np.ndarray) -> np.ndarray:
-    """f(x) rounded, times g and rounded; or x + b rounded, and f of it rounded: bits, of the shape of `x_bits`."""
-    second, fmt = second_of(function), get_format(dtype)
-    value = np.array([second_bits], fmt.uint).view(numpy_dtype(dtype))
+    """f(x) rounded, times g and rounded; or x + b rounded, and f of it rounded: bits, of the shape of `x_bits`.
+
+    In 16 bits by way of float32, which has more than twice as many bits: a sum or product is rounded there, and again,
+    as it would be at once.
+    """
+    second, kind = second_of(function), numpy_dtype(dtype)
+    wide = np.float32 if get_format(dtype).width == 16 else kind
+    value = np.array([second_bits], get_format(dtype).uint).view(kind).astype(wide)
     with np.errstate(all="ignore"):
         if second.is_factor:
-            inner = reference_bits(second.inner.name, dtype, x_bits)
-            return np.asarray(inner.view(numpy_dtype(dtype)) * value).view(fmt.uint)
-        total = np.asarray(x_bits.view(numpy_dtype(dtype)) + value).view(fmt.uint)
-        return reference_bits(second.inner.name, dtype, total)
+            inner = reference_bits(second.inner.name, dtype, x_bits).view(kind)
+            return (inner.astype(wide) * value).astype(kind).view(x_bits.dtype)
+        total = (x_bits.view(kind).astype(wide) + value).astype(kind)
+        return reference_bits(second.inner.name, dtype, total.view(x_bits.dtype))
