@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelu_verify.formats import FORMATS, get_format
@@ -18,6 +18,7 @@ INSIDE = {name: min(30.0, float(fmt.fraction(fmt.max_finite))) for name, fmt in 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", FORMATS)
+@settings(max_examples=40)  # each is enclosed to 4000 bits
 @given(data=st.data())
 def test_it_is_the_difference_from_the_exact_value(dtype, data):
     fmt = get_format(dtype)
