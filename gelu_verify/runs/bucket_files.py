@@ -29,6 +29,7 @@ from ..truth.values import reference_bits
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # of a result, in its bucket file too
 OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
