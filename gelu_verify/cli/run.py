@@ -288,6 +288,7 @@ def load_report() -> None:
     """What printing and reporting need."""
     load_printing()
     with suppress(ModuleNotFoundError):  # then none is written
+        import_module("pandas")
         from ..report.page import template
 
         template()

@@ -29,6 +29,7 @@ from ..truth.values import reference_bits
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # of a result, in its bucket file too
 OUTPUTS = ("bucket", "got", "n", "correct")  # columns of a file of outputs; the counts are for who reads no other code
@@ -70,7 +71,7 @@ def parquet_of(table: Table, record: Record) -> bytes:
     import pyarrow.parquet as pq
 
     columns, encodings = _columns(table), _encodings(table.fmt.width)
-    whole = pa.table(columns)
+    whole = pa.table({name: _shared(column) for name, column in columns.items()})
     buffer = io.BytesIO()
     with pq.ParquetWriter(
         buffer,
@@ -85,6 +86,14 @@ def parquet_of(table: Table, record: Record) -> bytes:
         writer.write_table(whole)
         writer.add_key_value_metadata(metadata_of(record))
     return buffer.getvalue()
+
+
+def _shared(column: np.ndarray) -> pa.Array:
+    """The column for pyarrow, by its memory: given an array, pyarrow imports pandas to see whether it is one of its."""
+    import pyarrow as pa
+
+    column = np.ascontiguousarray(column)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, pa.py_buffer(column)])
 
 
 def _encodings(width: int) -> dict[str, str]:

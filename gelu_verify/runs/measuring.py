@@ -108,9 +108,8 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
     """
 
     def load() -> None:
-        for module in ("pandas", "pyarrow.parquet"):
-            with suppress(ModuleNotFoundError):  # buckets are written without them, and no report
-                import_module(module)
+        with suppress(ModuleNotFoundError):  # buckets are written without it
+            import_module("pyarrow.parquet")
         code_sha256()
         prepare()
         if len(request.targets) == 1:

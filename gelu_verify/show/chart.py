@@ -116,7 +116,11 @@ class Chart:
 def placed(axis: Axis, value: float, start: float, end: float) -> float:
     """Where a value of an axis stands between two places; beyond its ends: there."""
     low, high = axis.span
-    place = min(max(axis.place(value), low), high)
+    place = axis.place(value)
+    if place < low:
+        place = low
+    elif place > high:
+        place = high
     return round(start + (place - low) / (high - low) * (end - start), 1)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from ..errors import printable
@@ -235,14 +236,39 @@ def _steps(chart: Chart, curve: Curve) -> str:
 
 def thinned(points: Sequence[Point], tolerance: float = FLAT) -> list[Point]:
     """Douglas and Peucker: no point left out is farther than that from the line."""
-    if len(points) < 3:
-        return list(points)
-    (x0, y0), (x1, y1) = points[0], points[-1]
-    away = [abs(y - (y0 + (y1 - y0) * (x - x0) / (x1 - x0))) if x1 != x0 else abs(y - y0) for x, y in points]
-    at = max(range(1, len(away) - 1), key=away.__getitem__)
-    if away[at] <= tolerance:
-        return [points[0], points[-1]]
-    return thinned(points[: at + 1], tolerance)[:-1] + thinned(points[at:], tolerance)
+    x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
+    kept = [True] * len(points)
+    pieces = [(0, len(points) - 1)]
+    for first, last in pieces:  # grows
+        if last - first < 2:
+            continue
+        if last - first > _MANY:
+            away, at = _farthest(x[first : last + 1], y[first : last + 1])
+        else:
+            (x0, y0), (x1, y1) = points[first], points[last]
+            inner = points[first + 1 : last]
+            if x1 == x0:
+                distances = [abs(y - y0) for _, y in inner]
+            else:
+                distances = [abs(y - (y0 + (y1 - y0) * (x - x0) / (x1 - x0))) for x, y in inner]
+            away = max(distances)
+            at = distances.index(away)
+        if away <= tolerance:
+            kept[first + 1 : last] = [False] * (last - first - 1)
+        else:
+            pieces += [(first, first + 1 + at), (first + 1 + at, last)]
+    return [point for point, stays in zip(points, kept, strict=True) if stays]
+
+
+_MANY = 48  # points from which on arrays are faster than lists
+
+
+def _farthest(x: np.ndarray, y: np.ndarray) -> tuple[float, int]:
+    """How far the inner point is that is farthest from the line between the ends, and which it is."""
+    line = y[0] + (y[-1] - y[0]) * (x[1:-1] - x[0]) / (x[-1] - x[0]) if x[-1] != x[0] else y[0]
+    away = np.abs(y[1:-1] - line)
+    at = int(away.argmax())
+    return float(away[at]), at
 
 
 def _mark(chart: Chart, mark: Mark, place: Place | None) -> Markup:

@@ -17,7 +17,7 @@ cdef extern from "stochastic/arrays.h" nogil:
     gv_philox_block gv_element_bits(uint64_t i, uint64_t call, uint64_t seed)
     gv_uint128 gv_keep_threshold(int law, double x, double rate)
     double gv_quick_threshold(int law, double x, double rate, double *err)
-    int gv_keeps(int law, double x, double rate, gv_philox_block u)
+    int gv_keeps_called(int law, double x, double rate, gv_philox_block u)
     int gv_keeps_exactly(int law, double x, double rate, gv_philox_block u)
     void gv_keep(int law, const double *x, double rate, uint64_t seed, uint64_t call, uint64_t start,
                  unsigned char *keep, size_t n)
@@ -76,7 +76,7 @@ def keeps(str law, double x, double rate, bits, bint exactly=False):
     cdef gv_philox_block block
     for k in range(4):
         block.word[k] = (bits >> (96 - 32 * k)) & 0xFFFFFFFF
-    return bool((gv_keeps_exactly if exactly else gv_keeps)(_law(law), x, rate, block))
+    return bool((gv_keeps_exactly if exactly else gv_keeps_called)(_law(law), x, rate, block))
 
 
 def keep(str law, const double[::1] x, double rate, uint64_t seed, uint64_t call, uint64_t start,

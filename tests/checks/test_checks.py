@@ -23,6 +23,7 @@ from mutants import (
     in_lane,
     in_remainder,
     moved,
+    right,
     rounded,
     sigmoid_form,
     tanh_form,
@@ -230,7 +231,7 @@ def test_a_zero_at_the_root_of_a_gradient_is_no_tail():
     assert record.checks["tail_zero"] == "pass"
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
+@pytest.mark.parametrize("dtype", ["float16", *nightly("bfloat16", "float32", "float64")])
 def test_variant_names_what_is_computed(dtype):
     for claimed in ("gelu", "gelu_tanh", "silu", "gelu_sigmoid", "relu"):
         for computed in ("gelu", "gelu_tanh", "silu", "gelu_sigmoid", "relu", "elu"):
@@ -250,7 +251,7 @@ def test_a_function_with_pieces_is_named_only_where_its_pieces_are_tried(other):
 
     def fault(dtype, x, y):
         size = np.abs(to_float64(get_format(dtype), x))
-        return np.where((size >= 1) & (size <= 3), reference_bits(other.name, dtype, x), y)
+        return np.where((size >= 1) & (size <= 3), right(other.name, dtype, x), y)
 
     claimed = "gelu_grad" if other.gradient_of else "gelu"
     record = judged(faulty(claimed, fault), "float16", "landmarks")

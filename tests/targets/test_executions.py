@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from marking import nightly
 from mutants import BitsTarget, faulty, target, where
 from random_kernels import Piece
 
@@ -134,7 +135,7 @@ def kernel_of_pieces(rng):
     return faulty("gelu", fault)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16")])
 def test_no_grade_is_better_than_the_worst_of_single_executions(dtype):
     """Over random implementations: nor any measure."""
     rng, judged = np.random.default_rng(7), 0
