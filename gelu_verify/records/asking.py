@@ -40,7 +40,7 @@ def ask_command(record: Record, x_bits: str) -> str:
     if (program, command) != ("gelu-verify", "run"):
         return ""
     kept = [
-        word
+        record.judged_as if before == "--function" else word
         for before, word in zip(["", *words], words, strict=False)
         if word not in _OF_ALL_INPUTS and before not in _OF_ALL_INPUTS
     ]

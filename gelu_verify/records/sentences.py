@@ -28,7 +28,10 @@ _TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade, neutral: str = "") -> str:
     """The sentence; `neutral`: what the grade is called that it has with the neutral value of its second input."""
-    return "; ".join(_phrases(record, accuracy, grade, neutral)) + "."
+    first, *phrases = _phrases(record, accuracy, grade)
+    if (second := record.second) is not None:
+        first = f"with {second.name} = {_at(record, second.value_bits)}, {first}"
+    return "; ".join([first, *phrases, *_of_all_values(record, neutral)]) + "."
 
 
 def failed(record: Record, severity: str) -> list[str]:
@@ -37,10 +40,10 @@ def failed(record: Record, severity: str) -> list[str]:
     return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
 
 
-def _phrases(record: Record, accuracy: Accuracy, grade: Grade, neutral: str) -> Iterator[str]:
+def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
-    yield from _opened(record, neutral)
+    yield from _opened(record)
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -85,9 +88,8 @@ def _instead(fmt: Format, output: Output) -> str:
     return f"{got} instead of {want} at x = {input_text(fmt, output.x_bits)}"
 
 
-def _opened(record: Record, neutral: str) -> Iterator[str]:
-    """What was tried where there is a second input, or PTX leaves results open, no more, and how far that matters."""
-    yield from _second(record, neutral)
+def _opened(record: Record) -> Iterator[str]:
+    """What was tried where PTX leaves results open, no more, and how far that matters."""
     taken, executions = _TAKEN.search(record.executed or ""), record.executions
     bounds = f"approximations have the {taken[1]} values within their bounds ({taken[2]})" if taken else ""
     if executions is None:
@@ -107,19 +109,17 @@ def _opened(record: Record, neutral: str) -> Iterator[str]:
     yield f"{inward_text(100 * executions.same)} % of outputs are the same in each, {apart}; {largest}"
 
 
-def _second(record: Record, neutral: str) -> Iterator[str]:
-    """With which value of a second input it is worst; how it is with the neutral one, and how composing is."""
+def _of_all_values(record: Record, neutral: str) -> Iterator[str]:
+    """How a target is with other values of its second input, and how composing in the dtype is."""
     second = record.second
-    if second is None:
+    if second is None or record.failure is not None:
         return
-    of = f"of {'all' if second.bound == '=' else second.values} values tried".replace("all values tried", "all values")
-    also = f"; with {second.name} = {second.neutral:g} it is {neutral}" if second.neutral != second.value else ""
-    yield f"with {second.name} = {_at(record, second.value_bits)}, the worst {of}{also if neutral else ''}"
-    if record.failure is None:
-        one, two = (
-            f"{inward_text(100 * each)} %" for each in (second.correctly_rounded, second.composed_correctly_rounded)
-        )
-        yield f"{one} of {second.pairs:,} pairs are correctly rounded ({two} if each step is rounded)"
+    of = "all values" if second.bound == "=" else f"{second.values} values tried"
+    yield f"{second.name} = {_at(record, second.value_bits)} is the worst of {of}"
+    if neutral and second.neutral != second.value:
+        yield f"with {second.name} = {second.neutral:g} it is {neutral}"
+    one, two = (inward_text(100 * each) for each in (second.correctly_rounded, second.composed_correctly_rounded))
+    yield f"{one} % of {second.pairs:,} pairs are correctly rounded ({two} % if each step is rounded)"
 
 
 # ---- failures and defects ------------------------------------------------------------------------

@@ -130,6 +130,12 @@ SUMMARY = ColumnTable(
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
         *(_same(key) for key in ("form", "note", "expression", "version", "executed")),
         Column(
+            "second_input", "of a function with one, the value with which the target is worst: its measures are these"
+        ),
+        Column("pairs", "how many pairs of x and a second input were tried", "count"),
+        Column("pairs_correctly_rounded", "share of them with the correctly rounded result", "number"),
+        Column("pairs_composed_correctly_rounded", "the same where each step is rounded to the dtype", "number"),
+        Column(
             "executions",
             "where PTX leaves results open, the largest error of each execution, separated by `; `",
         ),

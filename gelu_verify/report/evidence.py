@@ -27,6 +27,10 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
     if row["executions"]:
         same = f"{text.share_text(row['executions_same'])} of outputs the same, others"
         yield f"executions: {row['executions']}; {same} up to {text.count_text(row['executions_floats'])} floats apart"
+    if row["second_input"]:
+        one, two = (text.share_text(row[f"pairs_{name}correctly_rounded"]) for name in ("", "composed_"))
+        pairs = text.count_text(row["pairs"])
+        yield f"worst with {row['second_input']}; {one} of {pairs} pairs right, {two} if each step is rounded"
     if row["recorded"]:
         yield "; ".join(filter(None, (row["recorded"], row["stale"])))
     if row["failure"]:

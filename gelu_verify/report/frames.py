@@ -179,7 +179,7 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
     interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
-    dispatch, executions = record.dispatch, record.executions
+    dispatch, executions, second = record.dispatch, record.executions, record.second
     copied = (
         *(
             "grade",
@@ -223,6 +223,10 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             f"{each.name} {ulp_text(each.max_ulp, record.bound)} ULP"
             for each in (executions.each if executions else ())
         ),
+        "second_input": second and f"{second.name}={second.value:.17g}",
+        "pairs": second and second.pairs,
+        "pairs_correctly_rounded": second and second.correctly_rounded,
+        "pairs_composed_correctly_rounded": second and second.composed_correctly_rounded,
         "executions_same": executions and executions.same,
         "executions_floats": executions and executions.floats,
         "dispatch_level": dispatch and dispatch.level,

@@ -12,9 +12,9 @@ from ..formats import Format
 Program = Callable[[str, str, str, int], str]  # (expression, dtype, value of all x, how many) -> source text
 
 
-def evaluating(expression: str, names: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """The function of x that an expression is, in which the modules of the library have these names."""
-    function: Callable[[Any], Any] = eval(f"lambda x: {expression}", dict(names))
+def evaluating(expression: str, names: Mapping[str, Any], second: str = "") -> Callable[..., Any]:
+    """The function of x, and of a second input, that an expression is; modules of the library have these names."""
+    function: Callable[..., Any] = eval(f"lambda {f'x, {second}' if second else 'x'}: {expression}", dict(names))
     return function
 
 

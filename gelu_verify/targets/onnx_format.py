@@ -118,9 +118,10 @@ def _size(dimension: memoryview) -> int | None:
 
 
 def model_of(
-    nodes: Iterable[bytes], initializers: Iterable[bytes], dtype: str, opsets: Mapping[str, int], ir_version: int
-) -> bytes:
-    """A model from x to y, arrays of one dimension of any length.
+    nodes: Iterable[bytes], initializers: Iterable[bytes], dtype: str, opsets: Mapping[str, int], ir_version: int,
+    inputs: Iterable[str] = ("x",),
+) -> bytes:  # fmt: skip
+    """A model from x, and what else its inputs are, to y: arrays of one dimension of any length.
 
     ModelProto.ir_version 1, graph 7, opset_import 8 (domain 1, version 2); GraphProto.node 1, name 2, initializer 5,
     input 11, output 12.
@@ -129,7 +130,7 @@ def model_of(
         *((1, node) for node in nodes),
         (2, "path"),
         *((5, tensor) for tensor in initializers),
-        (11, _port("x", dtype)),
+        *((11, _port(name, dtype)) for name in inputs),
         (12, _port("y", dtype)),
     )
     imports = [message((1, domain), (2, version)) for domain, version in opsets.items()]

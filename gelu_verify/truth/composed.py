@@ -23,6 +23,6 @@ def composed_bits(function: str, dtype: str, second_bits: int, x_bits: np.ndarra
     with np.errstate(all="ignore"):
         if second.is_factor:
             inner = reference_bits(second.inner.name, dtype, x_bits).view(kind)
-            return (inner.astype(wide) * value).astype(kind).view(x_bits.dtype)
-        total = (x_bits.view(kind).astype(wide) + value).astype(kind)
-        return reference_bits(second.inner.name, dtype, total.view(x_bits.dtype))
+            return np.asarray((inner.astype(wide) * value).astype(kind)).view(x_bits.dtype)
+        total = np.asarray((x_bits.view(kind).astype(wide) + value).astype(kind)).view(x_bits.dtype)
+        return np.asarray(reference_bits(second.inner.name, dtype, total))

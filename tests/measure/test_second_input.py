@@ -58,7 +58,7 @@ def test_a_planted_fault_is_broken(name, call, dtype):
 def test_a_value_with_which_it_is_not_a_number_is_named():
     record = judged("nan_for_three")
     assert record.second.value == 3
-    assert record.sentence.startswith("with g = 3, the worst of 16 values tried")
+    assert record.sentence.startswith("with g = 3, ")
     assert "with g = 1 it is" in record.sentence
 
 

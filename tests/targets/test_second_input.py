@@ -6,9 +6,12 @@ import pytest
 import requiring
 from foreign import bits, chosen
 
+from gelu_verify import targets
 from gelu_verify.errors import UsageError
+from gelu_verify.functions import second_of
 from gelu_verify.targets.call_line import CallLine
 from gelu_verify.targets.python_callables import callable_target
+from gelu_verify.truth.second_input import judge_pair
 
 X, G = bits("float32", "1", "-2", "0.5", "3", "-1", "7", "0.25"), bits("float32", "2", "-0.5", "3")
 SOURCE = """
@@ -166,3 +169,20 @@ def test_what_is_open_in_c_is_asked_for(source, symbol, function, words):
 def test_a_second_input_by_value_is_no_parameter_of_a_kernel(source):
     with pytest.raises(UsageError, match="takes g by value"):
         chosen(f"{source}:swiglu_f32", call="f<<<1, 1>>>(x, y, n, float g)")
+
+
+@pytest.mark.parametrize("family", ["jax", "onnxruntime"])
+@pytest.mark.parametrize("function", ["geglu", "geglu_tanh", "swiglu", "reglu", "bias_gelu", "bias_gelu_tanh"])
+def test_families_have_them_as_models_do(family, function):
+    requiring.module(family)
+    found, absent = targets.find([family], function=function)
+    assert not absent.get(family)
+    if (family, function) != ("onnxruntime", "geglu_tanh"):
+        assert found
+    for target in found:
+        assert (target.function, target.second) == (function, second_of(function))
+        for values in (G, G[:1]):
+            got = target.with_second(function, tuple(values.tolist())).evaluate("float32", X)
+            for at, bits_of_g in enumerate(np.resize(values, len(X)).tolist()):
+                error = judge_pair(function, "float32", bits_of_g, X[at : at + 1], got[at : at + 1]).error
+                assert abs(error[0]) < 64

@@ -66,6 +66,7 @@ const facts = d => {
     ...fact("version", d.version),
     ...fact("executed", d.executed),
     ...fact("executions", d.executions && `${d.executions.each.map(each => `${each.name} ${nothing(each.max_ulp) ? "–" : ulp(each.max_ulp, d.bound)} ULP`).join(", ")}; ${share(d.executions.same)} of outputs the same, others up to ${count(d.executions.floats)} floats apart`, "PTX leaves results open: at each x the worst of these was judged"),
+    ...fact("second input", d.second && `${d.second.name} = ${number(d.second.value)}, the worst of ${count(d.second.values)} values${d.second.bound === "=" ? ", which are all" : ""}; ${share(d.second.correctly_rounded)} of ${count(d.second.pairs)} pairs correctly rounded, ${share(d.second.composed_correctly_rounded)} where each step is rounded to ${d.dtype}`, "all else here is of that value"),
     ...fact("code chosen", d.dispatch && [d.dispatch.level && `limited to ${d.dispatch.level}`, d.dispatch.seen ? Object.entries(d.dispatch.seen).map(([name, level]) => `${name}: ${level}`).join(", ") : "not seen"].filter(Boolean).join("; "), "which code the library chose for the processor"),
     ...fact("computes in", d.computes_in && `${d.computes_in}${d.rounding ? `, rounded ${d.rounding === "once" ? "once" : "at each step"}` : ""}`, "the dtype whose precision the results have"),
     ...fact("rounds", d.rounding_mode?.replaceAll("_", " ")),

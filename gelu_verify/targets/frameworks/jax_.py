@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...functions import Function, base_name
+from ...functions import Function, base_name, second_of
 from ..arrays import get_kind
 from ..base import Target
 from ..expressions import evaluating, python_program
 from ..importing import framework, quiet
 from ..library_target import LibraryTarget, Path, library_targets
 from ..switches import Switches
+from ..two_inputs import two_input_targets
 
 Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, one XLA computation per operation"
@@ -55,8 +56,24 @@ def discover() -> Iterator[Target]:
     return _targets(paths(imported()))
 
 
+TWO_INPUTS = {  # as they are written in models
+    "geglu": "jax.nn.gelu(x, approximate=False) * g",
+    "geglu_tanh": "jax.nn.gelu(x) * g",
+    "swiglu": "jax.nn.silu(x) * g",
+    "reglu": "jax.nn.relu(x) * g",
+    "bias_gelu": "jax.nn.gelu(x + b, approximate=False)",
+    "bias_gelu_tanh": "jax.nn.gelu(x + b)",
+}
+
+
 def computing(function: Function) -> Iterator[Target]:
-    """What people write in Python for functions with parameters, or `jax.nn` has; compiled, and gradients of it."""
+    """What people write in Python for functions with parameters or two inputs, or `jax.nn` has; compiled, and gradients
+    of it."""
+    if second_of(function.name):
+        jax = imported()
+        return two_input_targets(
+            "jax", jax.__version__, TWO_INPUTS, function, names(jax), array="jax", compile="jax", note=JIT
+        )
     return _targets(_on_request(imported(), function))
 
 

@@ -6,16 +6,18 @@ The models are written here (`onnx_format`): the package `onnx` is not needed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from ...formats import DTYPES
+from ...functions import Function, base_name
 from ..base import HostCall, HostTarget, Target
+from ..call_line import SECOND
 from ..expressions import printing, with_imports
 from ..importing import framework
 from ..onnx_format import ELEMENT_OF, model_of, node_of, scalar_of
@@ -46,11 +48,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Graph:
-    """A model from x to y, and how it is run."""
+    """A model from x, and g or b, to y, and how it is run."""
 
     steps: tuple[Step, ...]
     opset: int = 20
     optimize: bool = True
+
+    @property
+    def second(self) -> str:
+        """The second input; empty for none."""
+        operands = {each for step in self.steps for each in step.operands}
+        return next((name for name in SECOND if name in operands), "")
 
 
 def _one(op: str, domain: str = "", opset: int = 20, **attributes: float | str) -> Graph:
@@ -163,8 +171,34 @@ PATHS = (  # name, function, form, note, graph
 )
 
 
+_TIMES_G = Step("Mul", ("activation", "g"))
+_FUSED_WITH_B = "CPU provider, one com.microsoft node; the second input is its bias"
+TWO_INPUTS = (
+    ("bias_gelu", "bias_gelu", "com.microsoft.BiasGelu", _FUSED_WITH_B,
+     Graph((Step("BiasGelu", ("x", "b"), domain=MICROSOFT),))),
+    ("bias_gelu_tanh", "bias_gelu_tanh", "com.microsoft.FastGelu", _FUSED_WITH_B,
+     Graph((Step("FastGelu", ("x", "b"), domain=MICROSOFT),))),
+    ("geglu", "geglu", "Gelu-20, Mul", FUSED, Graph((Step("Gelu", ("x",), "activation"), _TIMES_G))),
+    ("swiglu", "swiglu", "Sigmoid, Mul, Mul", FUSED, Graph(
+        (Step("Sigmoid", ("x",), "s"), Step("Mul", ("x", "s"), "activation"), _TIMES_G))),
+    ("swiglu-quickgelu", "swiglu", "com.microsoft.QuickGelu, alpha=1, Mul", CONTRIB, Graph(
+        (Step("QuickGelu", ("x",), "activation", (("alpha", 1.0),), MICROSOFT), _TIMES_G))),
+    ("reglu", "reglu", "Relu, Mul", FUSED, Graph((Step("Relu", ("x",), "activation"), _TIMES_G))),
+)  # fmt: skip
+
+
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes for which the CPU provider has kernels."""
+    return _targets(PATHS)
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """Functions of two inputs."""
+    found = ((name, function.name, *how) for name, of, *how in TWO_INPUTS if of == base_name(function.name))
+    return _targets(found)
+
+
+def _targets(paths: Iterable[tuple[Any, ...]]) -> Iterator[Target]:
     ort = framework("onnxruntime")
     return probed(
         (
@@ -177,8 +211,9 @@ def discover() -> Iterator[Target]:
                 expression=expression_of(graph),
                 version=ort.__version__,
                 graph=graph,
+                second=graph.second,
             )
-            for name, function, form, note, graph in PATHS
+            for name, function, form, note, graph in paths
         ),
         outputs_of_probe,
     )
@@ -208,9 +243,11 @@ class OnnxTarget(HostTarget):
         session, element = _session(self.graph, dtype), ELEMENT_OF[dtype]
         y_bits = empty_output_like(x_bits)
         binding = session.io_binding()
-        binding.bind_input("x", "cpu", 0, element, x_bits.shape, x_bits.ctypes.data)
+        inputs = {"x": x_bits} | ({self.second: self.second_bits(dtype, x_bits.size)} if self.second else {})
+        for name, bits in inputs.items():
+            binding.bind_input(name, "cpu", 0, element, bits.shape, bits.ctypes.data)
         binding.bind_output("y", "cpu", 0, element, y_bits.shape, y_bits.ctypes.data)
-        return HostCall(partial(session.run_with_iobinding, binding), x_bits, y_bits, x_bits)
+        return HostCall(lambda: session.run_with_iobinding(binding) or inputs, x_bits, y_bits, x_bits)  # keeps inputs
 
 
 @lru_cache(maxsize=4)
@@ -242,4 +279,5 @@ def model(graph: Graph, dtype: str, ir_version: int = IR_VERSION) -> bytes:
             names.append(name)
         nodes.append(node_of(step.op, names, step.result, dict(step.attributes), step.domain))
     initializers = [scalar_of(name, dtype, value) for name, value in constants.items()]
-    return model_of(nodes, initializers, dtype, {"": graph.opset, MICROSOFT: 1}, ir_version)
+    inputs = ("x", graph.second) if graph.second else ("x",)
+    return model_of(nodes, initializers, dtype, {"": graph.opset, MICROSOFT: 1}, ir_version, inputs)

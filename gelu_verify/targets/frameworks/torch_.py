@@ -15,7 +15,7 @@ from time import sleep
 from types import ModuleType
 from typing import Any
 
-from ...functions import Function, base_name
+from ...functions import Function, base_name, second_of
 from .. import incoming
 from ..arrays import get_kind
 from ..base import Target
@@ -24,6 +24,7 @@ from ..importing import framework
 from ..library_target import Path, library_targets
 from ..output_memory import empty_output_like
 from ..switches import Switches
+from ..two_inputs import two_input_targets
 
 SQRT_HALF = sqrt(0.5)
 NOTE = "CPU, contiguous, preallocated output"
@@ -134,9 +135,25 @@ def paths(torch: ModuleType) -> tuple[Path, ...]:
     return (*_gelu(torch), *_widened(torch), *_forms(torch), *_gradients(torch), *_blocks(torch))
 
 
+TWO_INPUTS = {  # as they are written in models
+    "geglu": f"{GELU} * g",
+    "geglu_tanh": f"{TANH} * g",
+    "swiglu": f"{SILU} * g",
+    "reglu": "torch.nn.functional.relu(x) * g",
+    "bias_gelu": GELU.replace("(x", "(x + b"),
+    "bias_gelu_tanh": TANH.replace("(x", "(x + b"),
+}
+
+
 def computing(function: Function) -> Iterator[Target]:
-    """What people write in Python for functions with parameters, or torch has; and gradients of it by autograd."""
+    """What people write in Python for functions with parameters or two inputs, or torch has; and gradients of it by
+    autograd."""
     torch = framework("torch")
+    if second_of(function.name):
+        return two_input_targets(
+            "torch", torch.__version__, TWO_INPUTS, function, {"torch": torch}, array="torch",
+            note="CPU, eager: one operation after the other, each rounded to the dtype",
+        )  # fmt: skip
     return library_targets(
         "torch",
         torch.__version__,

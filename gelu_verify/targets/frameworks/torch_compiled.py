@@ -9,11 +9,13 @@ from types import ModuleType
 from typing import Any
 
 from ...errors import TargetUnavailable
+from ...functions import Function, second_of
 from ..arrays import get_kind
 from ..base import Target
 from ..expressions import evaluating
 from ..importing import framework, quiet
 from ..library_target import Path, library_targets
+from ..two_inputs import two_input_targets
 from . import torch_
 from .torch_ import GELU, NO_ONEDNN, SILU, TANH, backward_of
 
@@ -38,6 +40,15 @@ def discover() -> Iterator[Target]:
         takes=lambda target, dtype: True,
         components=NO_ONEDNN,
     )
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """Functions of two inputs, fused by inductor."""
+    torch = framework("torch")
+    return two_input_targets(
+        "torch_compiled", torch.__version__, torch_.TWO_INPUTS if second_of(function.name) else {}, function,
+        {"torch": torch}, array="torch", compile="torch", note=NOTE,
+    )  # fmt: skip
 
 
 def _paths(torch: ModuleType) -> Iterator[Path]:
