@@ -117,6 +117,7 @@ def _with_all(result: Result, neutral: Record, plan: Plan, bits: int, tried: Tri
         faithful=tried.got.faithful / tried.pairs,
         activation_ulp=_of_activation(record, plan, bits),
         composed_ulp=composed if np.isfinite(composed) else None,
+        like_composed=tried.alike[0] / tried.alike[1] if tried.alike[1] else None,
         composed_correctly_rounded=tried.composed.correct / tried.pairs,
     )
     record = replace(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..buckets.pairs import PairReduction
-from ..buckets.table import Table
+from ..buckets.table import Table, merge
 from ..errors import TargetFailure
 from ..formats import from_ordinals, get_format, ordinals
 from ..inputs.plans import Plan
@@ -44,19 +44,25 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """What came of values of a second input; `failed`: that with which the target failed, the last that was tried."""
+    """What came of values of a second input; `failed`: that with which the target failed, the last that was tried.
+
+    `alike`: of the buckets in which composing does not always round correctly, the number of those in which all outputs
+    are the same as its, and of all of them.
+    """
 
     values: int = 0
     pairs: int = 0
     got: PairCounts = PairCounts()
     composed: PairCounts = PairCounts()
+    alike: tuple[int, int] = (0, 0)
     failed: int | None = None
 
     def joined(self, other: TriedPairs) -> TriedPairs:
         """Of both, of which the other one was tried later."""
         failed = self.failed if other.failed is None else other.failed
         got, composed = self.got.joined(other.got), self.composed.joined(other.composed)
-        return TriedPairs(self.values + other.values, self.pairs + other.pairs, got, composed, failed)
+        alike = self.alike[0] + other.alike[0], self.alike[1] + other.alike[1]
+        return TriedPairs(self.values + other.values, self.pairs + other.pairs, got, composed, alike, failed)
 
 
 def tried_pairs(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
@@ -90,14 +96,21 @@ def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], obj
             (ordinals(fmt, x), composed_bits(plan.function, plan.dtype, bits, x))
             for x in (chunk.x_bits() for chunk in here.chunks)
         ]
-        got, composed = _counts(measured.table(), bits), _counts(measurer.table_of(runs), bits)
-        yield TriedPairs(1, here.size, got, composed)
+        got, composed = measured.table(), measurer.table_of(runs)
+        yield TriedPairs(1, here.size, _counts(got, bits), _counts(composed, bits), _alike(got, composed))
 
 
 def _counts(table: Table, bits: int) -> PairCounts:
     row, is_finite = table.worst(), not table.total("nonfinite")
     error = 0.0 if row is None else float(table.columns["max_error"][row])
     return PairCounts(table.total("correct"), table.total("faithful"), error if is_finite else np.inf, bits)
+
+
+def _alike(got: Table, composed: Table) -> tuple[int, int]:
+    """As `TriedPairs.alike`, of tables of the same inputs: their hashes are 0 where all is correctly rounded."""
+    wrong = composed.columns["bits_hash"] != 0
+    same = got.columns["bits_hash"] == composed.columns["bits_hash"]
+    return int((same & wrong).sum()), int(wrong.sum())
 
 
 # ---- every x of 16 bits with each value ----------------------------------------------------------
@@ -113,8 +126,9 @@ def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int],
         finally:
             every.stopped.set()
     if values:
+        alike = _alike(*(merge([each.table() for each in all_of]) for all_of in (every.got, every.composed)))
         counts = every.counts(every.got), every.counts(every.composed)
-        yield TriedPairs(values, values << 16, *counts, every.failed)
+        yield TriedPairs(values, values << 16, *counts, alike, every.failed)
     else:
         yield TriedPairs(failed=every.failed)
 

@@ -316,6 +316,13 @@ class SecondInput:
             null="where one is infinite and should not be",
         )
     )
+    like_composed: Share | None = field(
+        metadata=about(
+            "of the buckets of x in which composing does not always round correctly, the share in which all outputs "
+            "are those of composing",
+            null="where it always does",
+        )
+    )
     composed_correctly_rounded: Share = field(metadata=about("share of them that composing rounds correctly"))
 
 

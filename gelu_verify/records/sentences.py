@@ -20,6 +20,7 @@ from .parts import AccurateRange, Flush, Grade
 from .result import Record
 
 SAID = {"=": "up to", ">=": "at least"}
+COMPOSED = 0.9  # share of the buckets that tell one from the other, from which on a target rounds each step
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
 
 
@@ -119,7 +120,9 @@ def _of_all_values(record: Record, neutral: str) -> Iterator[str]:
     if neutral and second.neutral != second.value:
         yield f"with {second.name} = {second.neutral:g} it is {neutral}"
     one, two = (inward_text(100 * each) for each in (second.correctly_rounded, second.composed_correctly_rounded))
-    yield f"{one} % of {second.pairs:,} pairs are correctly rounded ({two} % if each step is rounded)"
+    is_composed = second.like_composed is not None and second.like_composed >= COMPOSED
+    how = "as where each step is rounded" if is_composed else f"{two} % if each step is rounded"
+    yield f"{one} % of {second.pairs:,} pairs are correctly rounded ({how})"
 
 
 # ---- failures and defects ------------------------------------------------------------------------
