@@ -17,16 +17,17 @@ from ..functions import second_of
 from ..inputs.plans import Plan
 from ..machine import cores
 from ..own_faults import guarded
-from ..records.grades import ORDER, graded
+from ..records.grades import graded
 from ..records.parts import SecondInput
 from ..records.result import Record, Result
 from ..targets.extra_outputs import ExtraOutputs
 from ..truth.second_input import second_of as named_second
 from ..truth.values import reference_bits
 from .kept import Kept
+from .minimize import failed
 from .recording import unmeasured
 from .sweep import sweep, unmeasured_by_us
-from .tried_pairs import TriedPairs, tried_pairs
+from .tried_pairs import TriedPairs, damage, tried_pairs
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -53,7 +54,6 @@ def swept_pairs(
     if faults:
         return unmeasured_by_us(unmeasured(target, plan, "sampled"), faults)
     first = plan.second[0]
-    chosen = dict.fromkeys(bits for bits in (first, tried.got.at, tried.failed) if bits is not None)
     results = {
         bits: sweep(
             target.with_second(plan.function_at(bits), (bits,)),
@@ -62,16 +62,10 @@ def swept_pairs(
             others=others if bits == first else None,
             **how,
         )
-        for bits in chosen
+        for bits in dict.fromkeys((first, *tried.worst))
     }
-    bits = max(results, key=lambda each: _damage(results[each]))
+    bits = max(results, key=lambda each: damage(results[each].record))
     return _with_all(results[bits], results[first].record, plan, bits, tried)
-
-
-def _damage(result: Result) -> tuple[int, float]:
-    """Larger where it is worse."""
-    grade, error = result.record.grade, result.record.max_ulp
-    return ORDER[grade] if grade else len(ORDER), error or 0.0
 
 
 def _of_activation(record: Record, plan: Plan, bits: int) -> float | None:
@@ -99,9 +93,11 @@ def _unit(fmt: Format, bits: np.ndarray, below: bool = False) -> np.ndarray:
 
 def _with_all(result: Result, neutral: Record, plan: Plan, bits: int, tried: TriedPairs) -> Result:
     """The result of one value as that of all; `neutral`: that of the first."""
-    if not tried.values:  # it failed with the first
-        return result.updated(function=plan.function)
     fmt, composed, record = get_format(plan.dtype), tried.composed.worst, result.record
+    if tried.failure is not None and record.failure is None:  # with a value that is no number, or not again
+        record = failed(record, fmt, tried.failure)
+    if not tried.values:  # it failed with the first
+        return replace(result, record=graded(replace(record, function=plan.function), result.table))
     is_all = tried.pairs == 1 << 2 * fmt.width
     second = SecondInput(
         name=second_of(plan.function),

@@ -11,43 +11,56 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..buckets.pairs import PairReduction
-from ..buckets.table import Table, merge
+from ..buckets.table import MonotonePieces, Table, finish, merge
 from ..errors import TargetFailure
-from ..formats import from_ordinals, get_format, ordinals
+from ..formats import from_ordinals, get_format, numpy_dtype, ordinals
+from ..functions import get_function
 from ..inputs.plans import Plan
+from ..records.grades import ORDER, graded
+from ..records.measures import measured
+from ..records.result import Record
+from ..targets.extra_outputs import collecting
 from ..truth.composed import composed_bits
 from ..truth.second_input import judge_pair
 from .part_measurer import PartMeasurer
+from .recording import unmeasured
 from .rounds import Round
 
 if TYPE_CHECKING:
     from ..targets.base import Target
 
 TOGETHER = 64  # values that a thread takes at once, where every x is tried
+FACTS = ("nonfinite", "wrong_sign", "zero_from", "beyond_x", "nan_wrong")  # of which a table has the output
 
 
 @dataclass(frozen=True)
 class PairCounts:
     """Outputs for pairs: how many are correctly rounded, how many faithful; `worst`: the largest error in ULP, infinite
-    where an output is not finite and should be, with the finite value `at` (bits)."""
+    where an output is not finite and should be."""
 
     correct: int = 0
     faithful: int = 0
-    worst: float = -1.0
-    at: int | None = None
+    worst: float = 0.0
+
+    @classmethod
+    def of(cls, table: Table) -> PairCounts:
+        row, is_finite = table.worst(), not table.total("nonfinite")
+        error = 0.0 if row is None else float(table.columns["max_error"][row])
+        return cls(table.total("correct"), table.total("faithful"), error if is_finite else np.inf)
 
     def joined(self, other: PairCounts) -> PairCounts:
-        """Of both; of equal errors the first stays."""
-        worse = other if other.worst > self.worst else self
-        return PairCounts(self.correct + other.correct, self.faithful + other.faithful, worse.worst, worse.at)
+        """Of both."""
+        worst = max(self.worst, other.worst)
+        return PairCounts(self.correct + other.correct, self.faithful + other.faithful, worst)
 
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """What came of values of a second input; `failed`: that with which the target failed, the last that was tried.
+    """What came of values of a second input.
 
     `alike`: of the buckets in which composing does not always round correctly, the number of those in which all outputs
-    are the same as its, and of all of them.
+    are the same as its, and of all of them; `worst`: values (bits, finite) of which one is the worst; `failure`: with
+    the last value that was tried.
     """
 
     values: int = 0
@@ -55,55 +68,25 @@ class TriedPairs:
     got: PairCounts = PairCounts()
     composed: PairCounts = PairCounts()
     alike: tuple[int, int] = (0, 0)
-    failed: int | None = None
-
-    def joined(self, other: TriedPairs) -> TriedPairs:
-        """Of both, of which the other one was tried later."""
-        failed = self.failed if other.failed is None else other.failed
-        got, composed = self.got.joined(other.got), self.composed.joined(other.composed)
-        alike = self.alike[0] + other.alike[0], self.alike[1] + other.alike[1]
-        return TriedPairs(self.values + other.values, self.pairs + other.pairs, got, composed, alike, failed)
+    worst: tuple[int, ...] = ()
+    failure: TargetFailure | None = None
 
 
 def tried_pairs(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
     """All values of the plan; `tell` is called with numbers of inputs."""
-    found = TriedPairs()
-    for each in (_in_parallel if _takes_every_x(plan) else _in_turn)(target, plan, workers, tell):
-        found = found.joined(each)
-        if found.failed is not None:
-            break
-    return found
+    if len(plan.second) > get_format(plan.dtype).sign_mask:
+        return _in_parallel(target, plan, workers, tell)
+    return _in_turn(target, plan, workers, tell)
 
 
-def _takes_every_x(plan: Plan) -> bool:
-    return plan.exhaustive and get_format(plan.dtype).width == 16 and plan.length is None
+Damage = tuple[int, bool, float]
+MOST: Damage = len(ORDER), True, np.inf  # a failure
 
 
-# ---- each value with the plan of its function of x -----------------------------------------------
-
-
-def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> Iterator[TriedPairs]:
-    fmt = get_format(plan.dtype)
-    for bits in plan.second:
-        here = plan.at(bits)
-        measurer = PartMeasurer(target.with_second(here.function, (bits,)), here, tell)
-        measured = Round(measurer)
-        measured.measure(workers)
-        if measured.failure is not None:
-            yield TriedPairs(failed=bits)
-            continue
-        runs = [
-            (ordinals(fmt, x), composed_bits(plan.function, plan.dtype, bits, x))
-            for x in (chunk.x_bits() for chunk in here.chunks)
-        ]
-        got, composed = measured.table(), measurer.table_of(runs)
-        yield TriedPairs(1, here.size, _counts(got, bits), _counts(composed, bits), _alike(got, composed))
-
-
-def _counts(table: Table, bits: int) -> PairCounts:
-    row, is_finite = table.worst(), not table.total("nonfinite")
-    error = 0.0 if row is None else float(table.columns["max_error"][row])
-    return PairCounts(table.total("correct"), table.total("faithful"), error if is_finite else np.inf, bits)
+def damage(record: Record) -> Damage:
+    """Larger where a result is worse: by its grade, then NaN and infinities, then the largest error in ULP."""
+    is_wrong = bool(record.nonfinite and record.nonfinite.count)
+    return ORDER[record.grade] if record.grade else len(ORDER), is_wrong, record.max_ulp or 0.0
 
 
 def _alike(got: Table, composed: Table) -> tuple[int, int]:
@@ -113,10 +96,43 @@ def _alike(got: Table, composed: Table) -> tuple[int, int]:
     return int((same & wrong).sum()), int(wrong.sum())
 
 
+# ---- each value with the plan of its function of x -----------------------------------------------
+
+
+def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
+    fmt, pairs, values = get_format(plan.dtype), 0, 0
+    got, composed, alike = PairCounts(), PairCounts(), (0, 0)
+    largest: Damage = -1, False, 0.0
+    worst, failure = plan.second[0], None
+    for bits in plan.second:
+        here = plan.at(bits)
+        at = target.with_second(here.function, (bits,))
+        measurer = PartMeasurer(at, here, tell)
+        found = Round(measurer)
+        found.measure(workers)
+        if found.failure is not None:
+            worst, failure = bits, found.failure
+            break
+        chunks = (chunk.x_bits() for chunk in here.chunks)
+        steps = [(ordinals(fmt, x), composed_bits(plan.function, plan.dtype, bits, x)) for x in chunks]
+        table, other = found.table(), measurer.table_of(steps)
+        got, composed = got.joined(PairCounts.of(table)), composed.joined(PairCounts.of(other))
+        more = _alike(table, other)
+        alike = alike[0] + more[0], alike[1] + more[1]
+        values, pairs = values + 1, pairs + here.size
+        table = finish(table, MonotonePieces.of(get_function(here.function), fmt))
+        size = damage(graded(measured(unmeasured(at, here, "sampled"), table), table))
+        if found.differences or found.noted:  # another output of an equal call: seen in full where it is looked for
+            size = MOST
+        if size > largest:
+            largest, worst = size, bits
+    return TriedPairs(values, pairs, got, composed, alike, (worst,), failure)
+
+
 # ---- every x of 16 bits with each value ----------------------------------------------------------
 
 
-def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> Iterator[TriedPairs]:
+def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
     """On several threads; they count together."""
     parts = [plan.second[i : i + TOGETHER] for i in range(0, len(plan.second), TOGETHER)]
     every = _EveryX(target, plan, tell)
@@ -125,12 +141,12 @@ def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int],
             values = sum(pool.map(every.tried, parts))
         finally:
             every.stopped.set()
-    if values:
-        alike = _alike(*(merge([each.table() for each in all_of]) for all_of in (every.got, every.composed)))
-        counts = every.counts(every.got), every.counts(every.composed)
-        yield TriedPairs(values, values << 16, *counts, alike, every.failed)
-    else:
-        yield TriedPairs(failed=every.failed)
+    if not values:
+        return TriedPairs(worst=tuple(every.worst()), failure=every.failure)
+    got, composed = (merge([each.table() for each in all_of]) for all_of in (every.got, every.composed))
+    counts = PairCounts.of(got), PairCounts.of(composed)
+    worst = tuple(dict.fromkeys([*every.worst(), *every.shown_by(got)]))
+    return TriedPairs(values, values << 16, *counts, _alike(got, composed), worst, every.failure)
 
 
 class _EveryX:
@@ -142,29 +158,48 @@ class _EveryX:
         self._mine = local()
         self.got: list[PairReduction] = []
         self.composed: list[PairReduction] = []
-        self.failed: int | None = None
+        self._farthest: list[tuple[float, int]] = []
+        self._unsteady: list[int] = []
+        self.failure: TargetFailure | None = None
         self.stopped = Event()
 
     def tried(self, values: Sequence[int]) -> int:
         """How many of the values were tried: none after a failure."""
-        plan, done = self._plan, 0
+        plan, done, farthest = self._plan, 0, (-1.0, 0)
+        got, composed = self._reductions()
         for bits in values:
             if self.stopped.is_set():
                 break
-            x = self._x.copy()
+            x, is_finite = self._x.copy(), self._fmt.is_finite(bits)
             try:
-                y, _ = self._target.with_second(plan.function, (bits,)).timed(plan.dtype, x)
+                with collecting() as differences:
+                    y, _ = self._target.with_second(plan.function, (bits,)).timed(plan.dtype, x)
                 self._target.check_unchanged(self._fmt, self._x, x)
-            except TargetFailure:
-                self.failed = bits if self._fmt.is_finite(bits) else plan.second[0]
+            except TargetFailure as failure:
+                self._unsteady += [bits] * is_finite
+                value = "" if is_finite else f", with {self._target.second} = {self._fmt.hex_float(bits)}"
+                failure.args = (f"{failure}{value}",)
+                self.failure = failure
                 self.stopped.set()
                 break
-            got, composed = self._reductions()
             got.add(bits, y)
-            composed.add(bits, composed_bits(plan.function, plan.dtype, bits, self._x))
+            steps = composed_bits(plan.function, plan.dtype, bits, self._x)
+            composed.add(bits, steps)
+            if is_finite:
+                farthest = max(farthest, (self._distance(y, steps), bits))
+                self._unsteady += [bits] * bool(differences)
             self._tell(len(x))
             done += 1
+        self._farthest.append(farthest)
         return done
+
+    def _distance(self, y: np.ndarray, steps: np.ndarray) -> float:
+        """About the largest error, absolute where the result is below 1, else relative."""
+        kind = numpy_dtype(self._plan.dtype)
+        with np.errstate(all="ignore"):
+            one, two = (bits.view(kind).astype(np.float32) for bits in (y, steps))
+            away = np.abs(one - two) / np.maximum(np.abs(two), 1)
+        return float(np.max(away, where=np.isfinite(away), initial=0.0))
 
     def _reductions(self) -> tuple[PairReduction, PairReduction]:
         """Of this thread, of the target and of composing."""
@@ -175,32 +210,35 @@ class _EveryX:
         found: tuple[PairReduction, PairReduction] = self._mine.reductions
         return found
 
-    def counts(self, reductions: Sequence[PairReduction]) -> PairCounts:
-        """Of all threads."""
-        found = PairCounts()
-        for each in reductions:
-            table, worst = each.table(), each.worst
-            error, at = (worst[0], worst[2]) if worst else (0.0, None)
-            if (
-                each in self.got
-                and (key := table.facts.nonfinite)
-                and (wrong := self._with(key[1], key[2])) is not None
-            ):
-                error, at = np.inf, wrong
-            found = found.joined(PairCounts(table.total("correct"), table.total("faithful"), error, at))
-        return found
+    def worst(self) -> Iterator[int]:
+        """Values with which an equal call gave another output, an output is farthest from the truth, or most ULP."""
+        yield from self._unsteady[:1]
+        away, bits = max(self._farthest, default=(-1.0, 0))
+        yield from [bits] if away >= 0 else []
+        for each in self.got:
+            if (found := each.worst) is not None:
+                yield found[2]
 
-    def _with(self, x_ordinal: int, got_bits: int) -> int | None:
-        """A finite value with which x has that output, and should not; None where none is found again."""
+    def shown_by(self, table: Table) -> Iterator[int]:
+        """Values with which outputs are as the facts of the table have them: NaN, of the wrong sign, zero too early."""
         fmt, plan = self._fmt, self._plan
         values = [bits for bits in plan.second if fmt.is_finite(bits)]
-        x = np.full(len(values), fmt.from_ordinal(x_ordinal), fmt.uint)
-        if self._target.one_second:
-            each = [self._target.with_second(plan.function, (bits,)).timed(plan.dtype, x[:1])[0] for bits in values]
-            got = np.concatenate(each)
-        else:
-            got, _ = self._target.with_second(plan.function, tuple(values)).timed(plan.dtype, x)
-        for place in np.flatnonzero(got == got_bits):
-            if not judge_pair(plan.function, plan.dtype, values[place], x[:1], got[place : place + 1]).faithful[0]:
-                return values[place]
-        return None
+        for x_ordinal, got_bits in (key[1:3] for name in FACTS if (key := getattr(table.facts, name))):
+            x = np.full(len(values), fmt.from_ordinal(x_ordinal), fmt.uint)
+            try:
+                got = self._with_each(values, x)
+            except TargetFailure:
+                continue
+            for place in np.flatnonzero(got == got_bits):
+                one = slice(int(place), int(place) + 1)
+                if not judge_pair(plan.function, plan.dtype, values[place], x[one], got[one]).faithful[0]:
+                    yield values[place]
+                    break
+
+    def _with_each(self, values: Sequence[int], x: np.ndarray) -> np.ndarray:
+        """Outputs for one x, with all values."""
+        function, dtype = self._plan.function, self._plan.dtype
+        if not self._target.one_second:
+            return self._target.with_second(function, tuple(values)).timed(dtype, x)[0]
+        each = (self._target.with_second(function, (bits,)).timed(dtype, x[:1])[0].copy() for bits in values)
+        return np.concatenate(list(each))

@@ -15,7 +15,7 @@ from .accuracy import ACCURATE, LOST, NEEDED, UNITS, Accuracy
 from .accurate_range import ALONE
 from .parts import Bound, Grade
 from .result import Record
-from .sentences import HARMLESS, SLIGHT, conventions_of, failed, failure_text, interval_text, sentence_of
+from .sentences import HARMLESS, SLIGHT, conventions_of, failed, failure_text, interval_text, sentence_of, with_value
 
 __all__ = [
     "GRADED",
@@ -90,7 +90,7 @@ def graded(record: Record, table: Table | None) -> Record:
     """
     if table is None:
         grade: Grade | None = None if record.failure_kind == OWN_FAULT else "broken"
-        sentence = f"{failure_text(record)}."
+        sentence = f"{with_value(record, failure_text(record))}."
         return replace(record, grade=grade, sentence=sentence, conventions=(), grade_bound=grade and "=")
     accuracy = Accuracy.of(table, get_function(record.judged_as), not record.ranges, record.beside or ())
     found = grade_of(record, accuracy)

@@ -30,9 +30,13 @@ _TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade, neutral: str = "") -> str:
     """The sentence; `neutral`: what the grade is called that it has with the neutral value of its second input."""
     first, *phrases = _phrases(record, accuracy, grade)
-    if (second := record.second) is not None:
-        first = f"with {second.name} = {_at(record, second.value_bits)}, {first}"
-    return "; ".join([first, *phrases, *_of_all_values(record, neutral)]) + "."
+    return "; ".join([with_value(record, first), *phrases, *_of_all_values(record, neutral)]) + "."
+
+
+def with_value(record: Record, phrase: str) -> str:
+    """The phrase, after the value of the second input that it is of, where there is one."""
+    second = record.second
+    return f"with {second.name} = {_at(record, second.value_bits)}, {phrase}" if second else phrase
 
 
 def failed(record: Record, severity: str) -> list[str]:

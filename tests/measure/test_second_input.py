@@ -13,7 +13,9 @@ from gelu_verify.formats import from_ordinals, get_format
 from gelu_verify.functions import get_function
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.inputs.second import second_values
-from gelu_verify.measure.tried_pairs import tried_pairs
+from gelu_verify.measure import second_input as whole
+from gelu_verify.measure import tried_pairs as tried
+from gelu_verify.measure.second_input import swept_pairs
 from gelu_verify.records.grades import ORDER
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import read_run, write_run
@@ -90,7 +92,13 @@ def test_counts_are_those_of_each_value_alone(dtype):
     values = [1, 3, -0.5, fmt.fraction(fmt.max_finite), fmt.fraction(1)]
     plan = replace(plan, second=tuple(fmt.round(Fraction(value)) for value in values))
     target = callable_target(gated_forms.swiglu, "swiglu", dtype)
-    found = tried_pairs(target, plan, 2, lambda inputs: None)
+    ways = [tried._in_turn] if dtype == "float32" else [tried._in_turn, tried._in_parallel]
+    for way in ways:
+        found = way(target, plan, 2, lambda inputs: None)
+        check_counts(dtype, plan, target, found)
+
+
+def check_counts(dtype, plan, target, found):
     correct, faithful, worst, composed = 0, 0, {}, 0
     for bits in plan.second:
         x = np.concatenate([chunk.x_bits() for chunk in plan.at(bits).chunks])
@@ -103,10 +111,10 @@ def test_counts_are_those_of_each_value_alone(dtype):
         steps = composed_bits("swiglu", dtype, bits, x)
         want, error, is_faithful = judge(name, dtype, x, steps)
         composed += int(((steps == want) | (np.isnan(error) & is_faithful)).sum())
-    assert found.values == len(values)
+    assert found.values == len(plan.second)
     assert (found.got.correct, found.got.faithful, found.composed.correct) == (correct, faithful, composed)
     assert found.got.worst == pytest.approx(max(worst.values()), rel=1e-6)
-    assert worst[found.got.at] == max(worst.values())
+    assert found.alike[0] < found.alike[1]
 
 
 def test_one_wrong_pair_among_all_is_found():
@@ -160,3 +168,42 @@ def test_composing_rounds_each_step(dtype):
     due = [fmt.round(3 * fmt.fraction(int(each))) if fmt.is_finite(int(each)) else int(each) for each in inner.tolist()]
     zero = [bits for bits in inner.tolist() if not fmt.magnitude(bits)]
     assert all(a == b or b in zero for a, b in zip(steps.tolist(), due, strict=True))
+
+
+def bad_in_absolute_terms(x, g):
+    """With g = 3 wrong by more than any grade allows, by few ULP; with all other values 0 where results are tiny."""
+    result = gated_forms.swiglu(x, g)
+    with np.errstate(all="ignore"):
+        result = np.where(np.abs(result) < 1e-20, 0, result).astype(x.dtype)
+        return np.where((g == 3) & (x > 1), result * np.float32(1.25), result).astype(x.dtype)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_the_worst_value_is_that_of_the_worst_grade(every, monkeypatch):
+    """And not that of the most ULP; also where all pairs are tried."""
+    plan = make_plan("default", "swiglu", "bfloat16", second=True)
+    if every:
+        monkeypatch.setattr(tried, "tried_pairs", tried._in_parallel)
+        monkeypatch.setattr(whole, "tried_pairs", tried._in_parallel)
+    target = callable_target(bad_in_absolute_terms, "swiglu", "bfloat16")
+    three = get_format("bfloat16").round(Fraction(3))
+    record = swept_pairs(target, replace(plan, second=(*plan.second[:4], three, *plan.second[20:24])), workers=2).record
+    assert record.second.value == 3, record.sentence
+    assert record.grade in ("coarse", "broken")
+
+
+@pytest.mark.parametrize("bits", [0x7FC0, 0x7F80])
+def test_a_failure_with_no_number_is_a_failure(bits, monkeypatch):
+    monkeypatch.setattr(whole, "tried_pairs", tried._in_parallel)
+
+    def raises(x, g):
+        if not np.isfinite(g.astype(np.float32)).all():
+            raise ValueError("finite gates only")
+        return gated_forms.swiglu(x, g)
+
+    plan = make_plan("default", "swiglu", "bfloat16", second=True)
+    target = callable_target(raises, "swiglu", "bfloat16")
+    record = swept_pairs(target, replace(plan, second=(*plan.second[:2], bits)), workers=1).record
+    assert "finite gates only" in record.failure
+    assert record.grade == "broken"
+    assert record.second.values == 2
