@@ -35,6 +35,7 @@ from .records.parts import (
     Point,
     RegionErrors,
     Root,
+    SecondInput,
     Witness,
 )
 from .records.result import BoundKind, Record, Result, Status
@@ -102,6 +103,7 @@ class Verification(Result):
     version = RecordField[str]()
     executed = RecordField[str | None]()
     executions = RecordField[Executions | None]()
+    second = RecordField[SecondInput | None]()
     dispatch = RecordField[Dispatch | None]()
     plan = RecordField[str]()
     seed = RecordField[int]()
