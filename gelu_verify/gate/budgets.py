@@ -131,7 +131,7 @@ def _parts(record: Record) -> dict[str, Any]:
         "mean_bits": math.floor(record.mean_bits.plan * 1000) / 1000 if record.mean_bits else None,
         "zero_from": record.zero_from.x_bits if record.zero_from else "",
         "inputs": record.inputs_sha256,
-        "bits": record.bits_sha256,
+        "bits": record.outputs_sha256,
         "specials": {name: bits for name, bits in specials.items() if bits is not None},
         "regions": {part.region: round_up(part.max_ulp) for part in record.regions if part.max_ulp is not None},
         "intervals": {part.interval: round_up(part.max_ulp) for part in record.intervals if part.max_ulp is not None},

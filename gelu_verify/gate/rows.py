@@ -249,7 +249,8 @@ def is_exact(row: Row, record: Record) -> bool:
     """Whether the row is of the inputs of the result: all, or by plan and seed, and by what these choose in this
     version, where that is known."""
     named = (row.plan, row.seed) == (record.plan, record.seed)
-    return row.bound == "=" or (named and (row.inputs is None or row.inputs == record.inputs_sha256))
+    of_all = row.bound == "=" and record.second is None
+    return of_all or (named and (row.inputs is None or row.inputs == record.inputs_sha256))
 
 
 def compiler_of(record: Record) -> str:

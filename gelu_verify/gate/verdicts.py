@@ -200,7 +200,7 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
     reasons = [*filter(None, (first,)), *(_text(sides, each) for each in over[1:]), *more]
     unknown = [f"not known to be within its budget: {each.text}" for each in found if each.verdict == "unknown"]
     notes = [*_notes(sides, found)]
-    if exact and row.bits is not None and record.bits_sha256 != row.bits:
+    if exact and row.bits is not None and record.outputs_sha256 != row.bits:
         (reasons if unchanged else notes).append(
             "other results than the budget's run, with the same conditions and inputs"
         )

@@ -92,7 +92,7 @@ def bits(sides: Sides) -> Iterator[Change]:
 
 def _digests(sides: Sides) -> Iterator[Change]:
     """Whether all results are the same, where no buckets say which."""
-    old, new = sides.old.bits_sha256, sides.new.bits_sha256
+    old, new = sides.old.outputs_sha256, sides.new.outputs_sha256
     if sides.old.failure is not None and sides.new.failure is not None and old is new is None:
         return  # `failure` says so
     if old is None or new is None:

@@ -165,7 +165,7 @@ class Sides:
 
 def have_same_inputs(old: Record, new: Record) -> bool:
     """All inputs of the dtype, or those with the same digest."""
-    if old.bound == new.bound == "=" and not (old.ranges or new.ranges):
+    if old.bound == new.bound == "=" and not (old.ranges or new.ranges or old.second or new.second):
         return True
     return old.inputs_sha256 is not None and old.inputs_sha256 == new.inputs_sha256
 

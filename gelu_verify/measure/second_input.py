@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,7 @@ def _with_all(result: Result, neutral: Record, plan: Plan, bits: int, tried: Tri
         values=tried.values,
         pairs=tried.pairs,
         bound="=" if is_all else ">=",
+        outputs_sha256=tried.outputs_sha256,
         correctly_rounded=tried.got.correct / tried.pairs,
         faithful=tried.got.faithful / tried.pairs,
         activation_ulp=_of_activation(record, plan, bits),
@@ -119,6 +121,7 @@ def _with_all(result: Result, neutral: Record, plan: Plan, bits: int, tried: Tri
     record = replace(
         record,
         function=plan.function,
+        inputs_sha256=sha256(repr((plan.second, bits, record.inputs_sha256)).encode()).hexdigest(),
         second=second,
         bound=record.bound if is_all else ">=",
         bound_kind=record.bound_kind if is_all else "sampled",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import sha256
 from threading import Event, local
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ..formats import from_ordinals, get_format, numpy_dtype, ordinals
 from ..functions import get_function
 from ..inputs.plans import Plan
 from ..records.grades import ORDER, graded
-from ..records.measures import measured
+from ..records.measures import bits_sha256, measured
 from ..records.result import Record
 from ..targets.extra_outputs import collecting
 from ..truth.composed import composed_bits
@@ -60,7 +61,7 @@ class TriedPairs:
 
     `alike`: of the buckets in which composing does not always round correctly, the number of those in which all outputs
     are the same as its, and of all of them; `worst`: values (bits, finite) of which one is the worst; `failure`: with
-    the last value that was tried.
+    the last value that was tried; `outputs_sha256`: digest of all outputs.
     """
 
     values: int = 0
@@ -70,6 +71,7 @@ class TriedPairs:
     alike: tuple[int, int] = (0, 0)
     worst: tuple[int, ...] = ()
     failure: TargetFailure | None = None
+    outputs_sha256: str = ""
 
 
 def tried_pairs(target: Target, plan: Plan, workers: int, tell: Callable[[int], object]) -> TriedPairs:
@@ -103,7 +105,7 @@ def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], obj
     fmt, pairs, values = get_format(plan.dtype), 0, 0
     got, composed, alike = PairCounts(), PairCounts(), (0, 0)
     largest: Damage = -1, False, 0.0
-    worst, failure = plan.second[0], None
+    worst, failure, digest = plan.second[0], None, sha256()
     for bits in plan.second:
         here = plan.at(bits)
         at = target.with_second(here.function, (bits,))
@@ -120,13 +122,14 @@ def _in_turn(target: Target, plan: Plan, workers: int, tell: Callable[[int], obj
         more = _alike(table, other)
         alike = alike[0] + more[0], alike[1] + more[1]
         values, pairs = values + 1, pairs + here.size
+        digest.update(f"{bits} {bits_sha256(table.columns)} ".encode())
         table = finish(table, MonotonePieces.of(get_function(here.function), fmt))
         size = damage(graded(measured(unmeasured(at, here, "sampled"), table), table))
         if found.differences or found.noted:  # another output of an equal call: seen in full where it is looked for
             size = MOST
         if size > largest:
             largest, worst = size, bits
-    return TriedPairs(values, pairs, got, composed, alike, (worst,), failure)
+    return TriedPairs(values, pairs, got, composed, alike, (worst,), failure, digest.hexdigest())
 
 
 # ---- every x of 16 bits with each value ----------------------------------------------------------
@@ -146,7 +149,8 @@ def _in_parallel(target: Target, plan: Plan, workers: int, tell: Callable[[int],
     got, composed = (merge([each.table() for each in all_of]) for all_of in (every.got, every.composed))
     counts = PairCounts.of(got), PairCounts.of(composed)
     worst = tuple(dict.fromkeys([*every.worst(), *every.shown_by(got)]))
-    return TriedPairs(values, values << 16, *counts, _alike(got, composed), worst, every.failure)
+    digest = bits_sha256(got.columns)
+    return TriedPairs(values, values << 16, *counts, _alike(got, composed), worst, every.failure, digest)
 
 
 class _EveryX:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
-from .fields import Bits, Count, Line, Matching, OneOf, Positive, Share, Size, Ulp, about
+from .fields import Bits, Count, Line, Matching, OneOf, Positive, Sha256, Share, Size, Ulp, about
 
 Bound = Literal["=", ">="]
 Grade = Literal[
@@ -300,6 +300,7 @@ class SecondInput:
     values: Positive = field(metadata=about("how many were tried"))
     pairs: Positive = field(metadata=about("how many pairs of x and a value"))
     bound: Bound = field(metadata=about('`"="`: all pairs of the dtype; `">="`: a sample'))
+    outputs_sha256: Sha256 = field(metadata=about("digest of the results for all these pairs"))
     correctly_rounded: Share = field(metadata=about("share of these pairs with the correctly rounded result"))
     faithful: Share = field(metadata=about("share of them with one of the two values next to the exact one"))
     activation_ulp: Ulp | None = field(

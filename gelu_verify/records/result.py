@@ -447,6 +447,11 @@ class Record:
         return named(self.function, {self.second.name: value})
 
     @property
+    def outputs_sha256(self) -> str | None:
+        """Digest of all results: with every value of a second input, where there is one."""
+        return self.second.outputs_sha256 if self.second and self.bits_sha256 else self.bits_sha256
+
+    @property
     def failed_checks(self) -> list[str]:
         """Names of the checks that failed."""
         return [name for name, outcome in self.checks.items() if outcome == "fail"]

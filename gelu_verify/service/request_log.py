@@ -13,7 +13,7 @@ from typing import TextIO
 from .telemetry import Metrics, timestamp
 
 _BATCH_S = 0.1
-_MOST_BYTES = 8 << 20  # of lines that wait to be written
+_MOST_BYTES = 2 << 20  # of lines that wait to be written
 _PROCESS = secrets.token_hex(4)
 _NUMBERS = count(1)
 
@@ -26,7 +26,7 @@ def new_id() -> str:
 class LineWriter:
     """Writes lines in a thread of its own: a reader of the log that stops reading makes no client wait.
 
-    Lines that nobody takes are dropped when 8 MiB wait, and counted.
+    Lines that nobody takes are dropped when 2 MiB wait, and counted.
     """
 
     def __init__(self, stream: TextIO) -> None:

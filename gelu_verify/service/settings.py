@@ -41,7 +41,7 @@ class ServiceLimits:
     job_ttl_s: float = 900.0
     jobs_max: int = 256
     jobs_bytes: int = 1 << 28  # of all results that are kept
-    look_up_cache_bytes: int = 1 << 23
+    look_up_cache_bytes: int = 1 << 22
     file_cache_bytes: int = 1 << 27  # tables and inputs that were asked for, on disk
     small_cost_s: float = 0.02  # estimated seconds up to which a request is small
     small_processes: int = 2

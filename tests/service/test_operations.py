@@ -92,13 +92,13 @@ def test_a_log_that_nobody_reads_stops_nobody():
     writer = LineWriter(stream)
     writer.put("first", soon=True)
     time.sleep(0.05)
-    for _ in range((8 << 10) + 10):
+    for _ in range((2 << 10) + 10):
         writer.put("x" * 1024)
     stream.reading.set()
     writer.close()
     written = stream.getvalue().splitlines()
     assert written[0] == "first"
-    assert json.loads(written[-1])["count"] == 10, "8 MiB wait"
+    assert json.loads(written[-1])["count"] == 10, "2 MiB wait"
 
 
 # ---- settings ------------------------------------------------------------------------------------
