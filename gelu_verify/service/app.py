@@ -21,7 +21,7 @@ from ..errors import ResultsError
 from ..fenv import in_default_environment
 from ..records.json_schema import schema_of
 from ..records.manifest import Manifest
-from . import contract, problems, routes
+from . import contract, problem_responses, routes
 from .fast_path import FastPath
 from .middleware import ServiceMiddleware
 from .params import known_query
@@ -63,7 +63,7 @@ class _Application(FastAPI):
             schemas = schema["components"]["schemas"]
             schemas.pop("HTTPValidationError", None)
             schemas.pop("ValidationError", None)
-            schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
+            schemas["ProblemDetails"] = problem_responses.ProblemDetails.model_json_schema()
             of_records: dict[str, Any] = {}
             for kind in (Manifest, Timeline, Libraries):
                 found = schema_of(kind, "#/components/schemas/")
@@ -111,12 +111,12 @@ def create_app(settings: Settings | None = None) -> FastPath:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        responses=problems.RESPONSES,
+        responses=problem_responses.RESPONSES,
         redirect_slashes=False,
         dependencies=[Depends(known_query)],
     )
     app.state.shared = state
-    problems.register(app)
+    problem_responses.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
     return FastPath(ServiceMiddleware(_wrapped(app), state), state)

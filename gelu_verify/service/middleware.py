@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import problems
 from .clients import CLIENT, QUOTAS, client_of
+from .problem_responses import response
 from .problems import CAUSE
 from .request_log import new_id
 from .response_headers import Headers, completed
@@ -54,12 +55,12 @@ class ServiceMiddleware:
             async with self.state.turns.request(client, scope):
                 await self.app(inner, receive, send_with_headers)
         except problems.Problem as problem:
-            await problems.response(problem)(scope, receive, send_with_headers)
+            await response(problem)(scope, receive, send_with_headers)
         except asyncio.CancelledError:  # the time that running requests have after SIGTERM is over
             inner[CAUSE] = "the server ended before the response was complete"
             if not status:
-                await problems.response(problems.shutting_down())(scope, receive, send_with_headers)
-        except Exception as error:  # noqa: BLE001 - the outermost handler: `problems.register` has sent the 500
+                await response(problems.shutting_down())(scope, receive, send_with_headers)
+        except Exception as error:  # noqa: BLE001 - the outermost handler: `problem_responses.register` has sent the 500
             inner[CAUSE] = repr(error)
             log("error", logging.ERROR, error, path=scope["path"], id=request)
         route = getattr(inner.get("route"), "path", "none")
