@@ -54,7 +54,7 @@ class ServiceLimits:
     verify_processes: int = 2
     verify_queue: int = 8
     verify_s: float = 120.0
-    process_bytes: int = 1 << 25  # that the memory of a process may grow before it is replaced
+    process_bytes: int = 1 << 23  # that the memory of a process may grow before it is replaced
     work_threads: int = 2
     work_queue: int = 16
     library_threads: int = 2  # libraries that compute at the same time, one call each
