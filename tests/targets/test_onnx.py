@@ -422,3 +422,38 @@ from gelu_verify.targets import find
 found, absent = find(["onnxruntime"], dtype="float32")
 assert len(found) > 15, absent"""
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+def gated(path, shape, of_g, nodes=(("Sigmoid", ["x"], ["s"]), ("Mul", ["x", "s"], ["a"]), ("Mul", ["a", "g"], ["y"]))):
+    info = helper.make_tensor_value_info
+    inputs = [info("x", TensorProto.FLOAT, shape), info("g", TensorProto.FLOAT, of_g)]
+    body = helper.make_graph(
+        [helper.make_node(*each) for each in nodes], "gated", inputs, [info("y", TensorProto.FLOAT, shape)]
+    )
+    onnx.save(helper.make_model(body, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    return path
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(("shape", "of_g"), [(["n"], ["n"]), ([2, 8], [2, 8]), (["n", 4], ["n", 4]), ([1, "n"], ["n"])])
+@pytest.mark.parametrize("call", ["f(x, g)", "f(g=g, x=x)"])
+def test_one_of_two_inputs_is_the_second_one(tmp_path, runtime, shape, of_g, call):
+    path = gated(tmp_path / "swiglu.onnx", shape, of_g)
+    target = chosen(path, runtime, call=call)
+    assert (target.function, target.second, target.one_second) == ("swiglu", "g", len(shape) != len(of_g))
+    x, g = bits("float32", *map(str, range(-8, 9))), bits("float32", "2", "-0.5", "3")
+    for values in (g[:1],) if target.one_second else (g, g[:1]):
+        got = target.with_second("swiglu", tuple(values.tolist())).evaluate("float32", x).view(np.float32)
+        number = x.view(np.float32)
+        due = number / (1 + np.exp(-number)) * np.resize(values.view(np.float32), len(x))
+        assert np.allclose(got, due, rtol=1e-3)  # ONNX Runtime's Sigmoid is off by 2e-4
+
+
+def test_a_model_of_two_inputs_is_asked_which_takes_what(tmp_path):
+    path = gated(tmp_path / "swiglu.onnx", ["n"], ["n"])
+    with pytest.raises(UsageError, match=r"'f\(x, g\)' that one takes g"):
+        chosen(path)
+    with pytest.raises(UsageError, match="no second input b"):
+        chosen(path, call="f(x=x, g=b)")
+    with pytest.raises(UsageError, match="cannot be used for a model"):
+        chosen(path, call="f(x, y)")

@@ -4,6 +4,7 @@ f(x)                        its only input, its only output
 f(x, alpha=0.5)["z"]        alpha is a constant; the output z, also by its index
 f(data=x)[1]                the input that takes x, by its name
 f(**{"input.1": x})         the same where the name is none of Python's
+f(x, g), f(A=x, bias=b)     one more input takes the second input of swiglu, of bias_gelu
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from ...errors import UsageError, one_of
 from ...formats import get_format
+from ..call_line import SECOND
 from ..fixed_shapes import Dimensions, batches_for
 from ..onnx_format import ELEMENTS, OnnxValue, Signature
 
@@ -56,14 +58,22 @@ class PortConstant:
 
 @dataclass(frozen=True)
 class Ports:
-    """The input that takes x, and the output that is tested."""
+    """The input that takes x, the output that is tested, and the input that takes `second`: g or b."""
 
     x: Tensor
     y: Tensor
+    beside: Tensor | None = None
+    second: str = ""
+
+    @property
+    def one_second(self) -> bool:
+        """Whether it takes the same values of the second input for each row of x."""
+        return self.beside is not None and len(self.beside.dimensions) != len(self.x.dimensions)
 
     def note(self, model: Signature, constants: tuple[PortConstant, ...]) -> str:
         """What there was to choose."""
         parts = [f"x is {self.x.name}"] if len(model.inputs) > 1 else []
+        parts += [f"{self.second} is {self.beside.name}"] if self.beside else []
         parts += [f"{each.name}={each.value!r}" for each in constants]
         parts += [f"the output {self.y.name}"] if len(model.outputs) > 1 else []
         if None not in self.x.dimensions:
@@ -75,28 +85,34 @@ def ports_of(
     file: str, model: Signature, call: str | None, kwargs: Mapping[str, Any]
 ) -> tuple[Ports, tuple[PortConstant, ...]]:
     """The input, the output and the constants; UsageError where that is not certain, or of no float dtype."""
-    line = _CallText.parsed(call) if call else _CallText({}, None, None)
+    line = _CallText.parsed(call) if call else _CallText({}, {}, ("x",), None)
     given = {**kwargs, **line.constants}
     inputs = {value.name: value for value in model.inputs}
-    for name in (*given, *([line.x] if line.x else [])):
+    for name in (*given, *line.arrays.values()):
         if name not in inputs:
             raise one_of(f"input of {file}", name, list(inputs))
-    left = [line.x] if line.x else [name for name in inputs if name not in given]
-    missing = [name for name in inputs if name not in given and name not in left]
-    if len(left) != 1 or missing:
+    free = [name for name in inputs if name not in given and name not in line.arrays.values()]
+    if len(free) == len(line.ordered):
+        line.arrays.update(zip(line.ordered, free, strict=True))
+    second = next((name for name in SECOND if name in line.arrays), "")
+    if len(free) != len(line.ordered) or "x" not in line.arrays:
         names = ", ".join(inputs)
         raise UsageError(
             f"{file} has {len(inputs)} inputs ({names}); accepted is a model of one input that is not given a value: "
-            "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x"
+            "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x, 'f(x, g)' that one takes g"
         )
-    x, y = inputs[left[0]], _output(file, model, line.output)
+    x, y = inputs[line.arrays["x"]], _output(file, model, line.output)
+    beside = [inputs[line.arrays[second]]] if second else []
     if x.element not in ELEMENTS:
         raise UsageError(f"{file} takes {x.dtype} (accepted: {', '.join(ELEMENTS.values())})")
     if y.element != x.element:
         raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
+    if beside and beside[0].element != x.element:
+        raise UsageError(f"{file} takes x as {x.dtype} and {second} as {beside[0].dtype}; accepted is one dtype")
     if x.shape is not None and 0 in x.shape:
         raise UsageError(f"the input {x.name} of {file} is of the shape {list(x.shape)}, which holds no values")
-    ports = Ports(*(Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y)))
+    tensors = [Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y, *beside)]
+    ports = Ports(tensors[0], tensors[1], tensors[2] if second else None, second)
     return ports, tuple(_constant(file, inputs[name], value) for name, value in given.items())
 
 
@@ -144,10 +160,12 @@ def _text(value: OnnxValue) -> str:
 
 @dataclass(frozen=True)
 class _CallText:
-    """A parsed `--call`: constants by the input's name, the input that takes x, the output."""
+    """A parsed `--call`: constants by the input's name, the inputs that take x and a second input, by these; those of
+    them that have no name, in their order; the output."""
 
     constants: dict[str, Any]
-    x: str | None
+    arrays: dict[str, str]
+    ordered: tuple[str, ...]
     output: str | int | None
 
     @classmethod
@@ -160,20 +178,18 @@ class _CallText:
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "f"):
                 raise ValueError
             named = dict(_arguments(call))
-            places = [name for name, value in named.items() if isinstance(value, ast.Name) and value.id == "x"]
-            if len(places) + len(call.args) != 1 or not all(_is_x(each) for each in call.args):
+            arrays = {value.id: name for name, value in named.items() if isinstance(value, ast.Name)}
+            ordered = tuple(each.id if isinstance(each, ast.Name) else "" for each in call.args)
+            taken = [*arrays, *ordered]
+            if sorted(taken) not in [["x"], *(sorted(["x", second]) for second in SECOND)]:
                 raise ValueError
-            constants = {name: ast.literal_eval(value) for name, value in named.items() if name not in places}
+            constants = {name: ast.literal_eval(value) for name, value in named.items() if name not in arrays.values()}
             if not isinstance(output, str | int | None) or isinstance(output, bool):
                 raise ValueError
         except (ValueError, SyntaxError):
-            accepted = 'f(x, alpha=0.5)["z"], f(data=x)[1]'
+            accepted = 'f(x, alpha=0.5)["z"], f(data=x)[1], f(x, g)'
             raise UsageError(f"--call {text!r} cannot be used for a model (accepted: {accepted})") from None
-        return cls(constants, places[0] if places else None, output)
-
-
-def _is_x(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "x"
+        return cls(constants, arrays, ordered, output)
 
 
 def _arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ class ModelTarget(HostTarget):
     ports: Ports
     constants: tuple[PortConstant, ...] = field(default=())
 
+    def beside(self, dtype: str, batches: Batches) -> list[np.ndarray]:
+        """The second input of every batch, in its shape; nothing where there is none."""
+        if self.ports.beside is None:
+            return []
+        shape = batches.shape[-len(self.ports.beside.dimensions) or len(batches.shape) :]
+        every = self.second_bits(dtype, batches.count * batches.size).reshape(batches.count, batches.size)
+        return [np.ascontiguousarray(row[: prod(shape)].reshape(shape)) for row in every]
+
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         batches = batches_for(self.ports.x.dimensions, x_bits.size)
         padded = np.require(batches.padded(x_bits), requirements="W")  # OpenVINO takes no read-only memory
@@ -72,9 +81,13 @@ class OnnxruntimeModel(ModelTarget):
         y_shape = y.shape_of(batches.shape)
         for each in self.constants:
             binding.bind_input(each.name, "cpu", 0, each.element, each.shape, each.data.ctypes.data)
+        beside, port = self.beside(dtype, batches), self.ports.beside
 
         def run() -> None:
-            for read, written in zip(x_rows, y_rows, strict=True):
+            for at, (read, written) in enumerate(zip(x_rows, y_rows, strict=True)):
+                if port:
+                    second = beside[at]
+                    binding.bind_input(port.name, "cpu", 0, port.element, second.shape, second.ctypes.data)
                 binding.bind_input(x.name, "cpu", 0, x.element, batches.shape, read.ctypes.data)
                 binding.bind_output(y.name, "cpu", 0, y.element, y_shape, written.ctypes.data)
                 session.run_with_iobinding(binding)
@@ -102,8 +115,13 @@ class OpenvinoModel(ModelTarget):
                 port, openvino.Tensor(each.data, openvino.Shape(list(each.shape)), port.get_element_type())
             )
 
+        beside = self.beside(dtype, batches)
+
         def run() -> None:
-            for row in zip(x_rows, y_rows, strict=True):
+            for at, row in enumerate(zip(x_rows, y_rows, strict=True)):
+                if self.ports.beside:
+                    second = openvino.Tensor(beside[at], openvino.Shape(list(beside[at].shape)), element)
+                    request.set_tensor(compiled.input(self.ports.beside.name), second)
                 for port, shape, bits in zip((x, y), shapes, row, strict=True):
                     request.set_tensor(port, openvino.Tensor(bits, shape, element))
                 request.infer()
@@ -157,7 +175,9 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
             continue
         target = RUNTIMES[each](
             name=f"{file}:{each}",
-            function=function_of(path.stem, asked),
+            function=function_of(path.stem, asked, second=ports.second),
+            second=ports.second,
+            one_second=ports.one_second,
             dtypes=(ports.x.dtype,),
             form=" ".join(model.operators[:_SHOWN]) + " ..." * (len(model.operators) > _SHOWN),
             note=RUNTIMES[each].how + ports.note(model, constants),
