@@ -153,8 +153,12 @@ class _Reducer:
         answers = self._answer(lent)
         self._target.check_unchanged(self._fmt, shuffled, lent)
         got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
-        if len(order) > len(x):
+        if len(order) == len(x) + 1:
             self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
+        elif len(order) > len(x):  # of a length that is given: the first inputs again, in their order
+            first, again = np.resize(answers[: len(x)], len(order) - len(x)), answers[len(x) :]
+            where = f"at index {{}} in a call of {len(order)}", "at index {} of the inputs that fill it up"
+            self.differences += differences(self._fmt, shuffled[len(x) :], first, again, where)
         if self._keep:
             self.outputs.append(got)
         self.judge(x, got)

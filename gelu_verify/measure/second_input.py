@@ -65,7 +65,8 @@ def swept_pairs(
         )
         for bits in dict.fromkeys((first, *tried.worst))
     }
-    bits = max(results, key=lambda each: damage(results[each].record))
+    has_failed = tried.failure is not None
+    bits = max(results, key=lambda each: (has_failed and each == tried.worst[0], damage(results[each].record)))
     return _with_all(results[bits], results[first].record, plan, bits, tried)
 
 

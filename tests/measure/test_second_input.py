@@ -67,6 +67,8 @@ def test_a_value_with_which_it_is_not_a_number_is_named():
 def test_a_value_with_which_it_raises_is_a_failure():
     record = judged("fails_for_negative")
     assert "raised ValueError: no negative gate" in record.failure
+    assert record.second.value < 0
+    assert record.sentence.startswith("with g = -")
     assert record.function == "swiglu"
     assert record.grade == "broken"
 

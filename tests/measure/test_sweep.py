@@ -441,3 +441,24 @@ def test_a_range_of_an_exhaustive_plan_gives_what_its_inputs_give():
     again = sweep(mutant, ranged, workers=3)
     assert content(again.table) == content(whole.table)
     assert again.record == whole.record
+
+
+@pytest.mark.parametrize("length", [3, 100, 20_000])
+def test_a_call_that_is_filled_up_with_inputs_again_is_no_difference(length):
+    """Their outputs are compared with those that the same inputs had before, not with that of the first one."""
+    plan = make_plan("landmarks", "silu", "float16", length=length)
+    assert plan.size % length
+    record = sweep(correct("silu"), plan, workers=1).record
+    assert record.grade == "correctly_rounded", record.sentence
+    assert not record.failed_checks
+
+
+def test_a_call_that_is_filled_up_shows_another_output_of_the_same_input():
+    def last_is_other(dtype, x):
+        y = np.array(reference_bits("silu", dtype, x))
+        y[-1] ^= 1
+        return y
+
+    plan = make_plan("landmarks", "silu", "float16", length=20_000)
+    record = sweep(target("silu", last_is_other), plan, workers=1).record
+    assert record.grade != "correctly_rounded"
