@@ -17,7 +17,7 @@ from ..functions import Function
 from ..functions.limits import Limit
 from ..truth.carried import VALUE
 from ..truth.oracle import judge_exactly
-from ..truth.second_input import Second, judge_pair, second_of
+from ..truth.second_input import Second, judge_pair, of_two_inputs
 from ..truth.values import enclosures
 from . import _reducer
 from .reducer import FACTS, ROW, facts_of, region_columns_of, row_columns, rules_of, tail_end
@@ -55,7 +55,7 @@ class PairReduction:
     """
 
     def __init__(self, function: str, dtype: str) -> None:
-        self._second, self._fmt = second_of(function), get_format(dtype)
+        self._second, self._fmt = of_two_inputs(function), get_format(dtype)
         if self._fmt.width != 16:
             raise UsageError(f"pairs are counted in 16 bits, not in {dtype} (accepted: float16, bfloat16)")
         self._x = from_ordinals(self._fmt, np.arange(-_INPUTS // 2, _INPUTS // 2))

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formats import Format, get_format, to_float64
+from ..formats import Format, get_format
 from ..functions import second_of
 from ..inputs.plans import Plan
 from ..machine import cores
 from ..own_faults import guarded
+from ..records.bucket_errors import exponents
 from ..records.grades import graded
 from ..records.parts import SecondInput
 from ..records.result import Record, Result
 from ..targets.extra_outputs import ExtraOutputs
-from ..truth.second_input import second_of as named_second
+from ..truth.second_input import of_two_inputs
 from ..truth.values import reference_bits
 from .kept import Kept
 from .minimize import failed
@@ -73,24 +74,21 @@ def swept_pairs(
 def _of_activation(record: Record, plan: Plan, bits: int) -> float | None:
     """The error in ULP that f(x) must have had at least at the witness, where g times it was rounded once:
     E u(g f(x)) <= |g| e u(f(x)) + u(got)/2."""
-    fmt, second, witness = get_format(plan.dtype), named_second(plan.function), record.witness
+    fmt, second, witness = get_format(plan.dtype), of_two_inputs(plan.function), record.witness
     g = abs(float(fmt.fraction(bits)))
     if not second.is_factor or witness is None or record.max_ulp is None:
         return None
     x, got, want = (np.array([int(each, 16)], fmt.uint) for each in astuple(witness))
     with np.errstate(all="ignore"):
-        excess = record.max_ulp * _unit(fmt, want, below=True) - _unit(fmt, got) / 2
+        below = (want - ((want & (fmt.sign_mask - 1)) > 0)).astype(fmt.uint)  # y may lie in the binade below
+        excess = record.max_ulp * _unit(fmt, below) - _unit(fmt, got) / 2
         found = float((excess / (g * _unit(fmt, reference_bits(second.inner.name, plan.dtype, x))))[0])
     return max(found, 0.0) if np.isfinite(found) else None
 
 
-def _unit(fmt: Format, bits: np.ndarray, below: bool = False) -> np.ndarray:
-    """The distance of the number to the next larger one, or, `below`, to the next smaller one, which may be half of
-    it; NaN where it is not finite."""
-    value = np.abs(to_float64(fmt, bits))
-    significand, exponent = np.frexp(value)
-    exponent = np.maximum(exponent - (below & (significand == 0.5)) - fmt.precision, fmt.emin - fmt.precision + 1)
-    return np.where(np.isfinite(value), np.ldexp(1.0, exponent), np.nan)
+def _unit(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """u of numbers."""
+    return np.asarray(2.0 ** (exponents(fmt, bits) - fmt.precision + 1.0))
 
 
 def _with_all(result: Result, neutral: Record, plan: Plan, bits: int, tried: TriedPairs) -> Result:

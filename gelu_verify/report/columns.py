@@ -130,7 +130,8 @@ SUMMARY = ColumnTable(
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
         *(_same(key) for key in ("form", "note", "expression", "version", "executed")),
         Column(
-            "second_input", "of a function with one, the value with which the target is worst: its measures are these"
+            "second_input",
+            "of a function with one: the value with which the target is worst; its measures are of it",
         ),
         Column("pairs", "how many pairs of x and a second input were tried", "count"),
         Column("pairs_correctly_rounded", "share of them with the correctly rounded result", "number"),

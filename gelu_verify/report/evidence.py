@@ -29,8 +29,8 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
         yield f"executions: {row['executions']}; {same} up to {text.count_text(row['executions_floats'])} floats apart"
     if row["second_input"]:
         one, two = (text.share_text(row[f"pairs_{name}correctly_rounded"]) for name in ("", "composed_"))
-        pairs = text.count_text(row["pairs"])
-        yield f"worst with {row['second_input']}; {one} of {pairs} pairs right, {two} if each step is rounded"
+        pairs = f"{one} of {text.count_text(row['pairs'])} pairs correctly rounded"
+        yield f"worst with {row['second_input']}; {pairs}, {two} if each step is rounded"
     if row["recorded"]:
         yield "; ".join(filter(None, (row["recorded"], row["stale"])))
     if row["failure"]:

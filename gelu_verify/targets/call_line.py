@@ -27,7 +27,7 @@ from types import CodeType
 from typing import Any
 
 from ..errors import UsageError
-from .parameter_names import role_of
+from .parameter_names import OF_SECOND, role_of
 
 MEANINGS = {
     "f": "what was named",
@@ -188,9 +188,6 @@ _EXAMPLES = {
 }
 
 
-_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
-
-
 def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError, second: str) -> CallLine:
     """The line in which each parameter that is needed is what its name says."""
     star = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -198,7 +195,7 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
     if not needed:
         raise UsageError(f"{shown} cannot be called with one argument ({error})")
     roles: dict[str, str] = {each.name: role_of(each.name).replace("dx", "y") for each in needed}
-    roles |= {name: second for name in roles if second and _OF_SECOND.get(name) == second}
+    roles |= {name: second for name in roles if second and OF_SECOND.get(name) == second}
     unknown = [name for name, role in roles.items() if role not in MEANINGS]
     if "x" not in roles.values():  # the only one without a meaning, else the first
         roles[unknown[0] if unknown else needed[0].name] = "x"

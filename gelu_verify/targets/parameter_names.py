@@ -29,6 +29,7 @@ _NAMES: dict[Role, str] = {  # of a name in lower case with underscores between 
 }
 _PATTERNS = {role: re.compile(rf"(?:{pattern})") for role, pattern in _NAMES.items()}
 _DECORATION = re.compile(r"^(?:p|ptr|dev|device|host|h|g|gm|global|m|the|my|const)_(?=.)|_(?:p|ptr|pt|dev|device|d)$")
+OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # names of a second input; gate may be either factor
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 

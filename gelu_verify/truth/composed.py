@@ -6,7 +6,7 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..formats import get_format, numpy_dtype
-from .second_input import second_of
+from .second_input import of_two_inputs
 from .values import reference_bits
 
 
@@ -17,7 +17,7 @@ def composed_bits(function: str, dtype: str, second_bits: int, x_bits: np.ndarra
     In 16 bits by way of float32, which has more than twice as many bits: a sum or product is rounded there, and again,
     as it would be at once.
     """
-    second, kind = second_of(function), numpy_dtype(dtype)
+    second, kind = of_two_inputs(function), numpy_dtype(dtype)
     wide = np.float32 if get_format(dtype).width == 16 else kind
     value = np.array([second_bits], get_format(dtype).uint).view(kind).astype(wide)
     with np.errstate(all="ignore"):

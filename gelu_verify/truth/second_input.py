@@ -54,7 +54,7 @@ class Second(NamedTuple):
         return replace(self.function, turning_points=None, at_most_x=False)
 
 
-def second_of(function: str) -> Second:
+def of_two_inputs(function: str) -> Second:
     """UsageError where it has no second input."""
     entry = get_function(function)
     if entry.inner is None or len(entry.parameters) != 1 or "[" in entry.name:
@@ -77,7 +77,7 @@ def judge_pair(function: str, dtype: str, second_bits: int, x_bits: np.ndarray, 
     >>> judge_pair("swiglu", "bfloat16", 0x7F80, x, got).error  # g = inf
     array([0.])
     """
-    second, fmt = second_of(function), get_format(dtype)
+    second, fmt = of_two_inputs(function), get_format(dtype)
     if fmt.is_finite(fmt.check_bits(second_bits)):
         return judge(second.at(fmt, second_bits).name, dtype, x_bits, got_bits)
     if x_bits.shape != got_bits.shape or not x_bits.dtype == got_bits.dtype == fmt.uint:

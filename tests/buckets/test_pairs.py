@@ -11,7 +11,7 @@ from gelu_verify.buckets.reducer import Outcome, Reduction
 from gelu_verify.buckets.table import HIST_EDGES, MonotonePieces, merge
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import from_ordinals, get_format, ordinals
-from gelu_verify.truth.second_input import judge_pair, second_of
+from gelu_verify.truth.second_input import judge_pair, of_two_inputs
 
 PRODUCTS = [name + grad for name in ("geglu", "geglu_tanh", "swiglu", "reglu") for grad in ("", "_grad")]
 SUMS = [name + grad for name in ("bias_gelu", "bias_gelu_tanh") for grad in ("", "_grad")]
@@ -56,7 +56,7 @@ def one_by_one(function, dtype, outputs_of):
     edges = np.array(HIST_EDGES[:-1])
     x = every_x(fmt)
     for second, got in outputs_of.items():
-        at = second_of(function).known_at(fmt, second)
+        at = of_two_inputs(function).known_at(fmt, second)
         reduction = Reduction(fmt, at, MonotonePieces.of(at, fmt))
         want, error, faithful = judge_pair(function, dtype, second, x, got)
         size = np.abs(error)[:, None]

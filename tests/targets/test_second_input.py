@@ -8,8 +8,9 @@ from foreign import bits, chosen
 
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
-from gelu_verify.functions import second_of
-from gelu_verify.targets.call_line import CallLine
+from gelu_verify.functions import FUNCTIONS, second_of
+from gelu_verify.targets.call_line import SECOND, CallLine
+from gelu_verify.targets.parameter_names import OF_SECOND
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.second_input import judge_pair
 
@@ -119,6 +120,11 @@ def test_a_second_input_that_is_changed_is_found():
     target = callable_target(clears, "swiglu", "float32")
     with pytest.raises(Exception, match="changed its input"):
         outputs(target, G)
+
+
+def test_a_call_has_a_name_for_every_second_input():
+    assert {each.name for entry in FUNCTIONS.values() for each in entry.parameters if each.is_input} == {*SECOND}
+    assert set(OF_SECOND.values()) == {*SECOND}
 
 
 def test_packing_is_done_before_the_call():

@@ -7,7 +7,7 @@ import pytest
 
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import from_ordinals, get_format, is_nan, to_float64
-from gelu_verify.truth.second_input import judge_pair, second_of
+from gelu_verify.truth.second_input import judge_pair, of_two_inputs
 from gelu_verify.truth.values import exact, judge
 
 DTYPES = ("float16", "bfloat16")
@@ -24,7 +24,7 @@ def bits(dtype, text):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", ["swiglu", "bias_gelu", "reglu_grad"])
 def test_a_finite_second_input_is_a_parameter(function, dtype):
-    x, name = every_x(dtype), second_of(function).parameter
+    x, name = every_x(dtype), of_two_inputs(function).parameter
     got = np.random.default_rng(1).integers(0, 1 << 16, x.size, dtype=np.uint16)
     for text, number in (("0.5", "0.5"), ("-3", "-3"), ("-0", "0"), ("0", "0")):
         found, expected = (
@@ -41,7 +41,7 @@ def due_of_product(function, g, x):
         return math.nan
     if x == -math.inf:
         return None
-    inner = second_of(function).inner.name
+    inner = of_two_inputs(function).inner.name
     if x == 0 or math.isinf(x):
         f = {"silu": x, "relu": x, "gelu_grad": 0.5 if x == 0 else 1.0}[inner]
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import sqrt
 from typing import Any
 
@@ -247,7 +247,12 @@ class OnnxTarget(HostTarget):
         for name, bits in inputs.items():
             binding.bind_input(name, "cpu", 0, element, bits.shape, bits.ctypes.data)
         binding.bind_output("y", "cpu", 0, element, y_bits.shape, y_bits.ctypes.data)
-        return HostCall(lambda: session.run_with_iobinding(binding) or inputs, x_bits, y_bits, x_bits)  # keeps inputs
+        return HostCall(partial(_run, session, binding, inputs), x_bits, y_bits, x_bits)
+
+
+def _run(session: Any, binding: Any, inputs: dict[str, np.ndarray]) -> None:
+    """The binding has the addresses of the inputs, which stay as long as this may be called."""
+    session.run_with_iobinding(binding)
 
 
 @lru_cache(maxsize=4)

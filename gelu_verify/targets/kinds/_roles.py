@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from ...errors import UsageError
-from ..parameter_names import role_of, roles_of, words_of
+from ..parameter_names import OF_SECOND, role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
 from ._prototype import ADDED_TO, BESIDE, GIVEN, Prototype
 from .base import Asked, second_claimed
@@ -21,9 +21,6 @@ BITS = ("unsigned short", "uint16_t")
 _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
             "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
-
-
-_OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # gate may be either factor
 
 
 @dataclass
@@ -51,7 +48,7 @@ def prototype_for(declared: Declared, file: str, symbol: str, asked: Asked) -> P
 def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool = True) -> Prototype:
     """How it is called; UsageError with the `--call` to be given where the declaration does not say. `second`: the
     second input of its function, of which, where that `is_open`, nothing has said a value."""
-    by_name = [i for i, each in enumerate(declared.parameters) if second and _OF_SECOND.get(each.name) == second]
+    by_name = [i for i, each in enumerate(declared.parameters) if second and OF_SECOND.get(each.name) == second]
     taken = {i: second for i in by_name[:1] if _is_data(declared.parameters[i])}
     parameters = [(i, each) for i, each in enumerate(declared.parameters) if i not in taken]
     pointers = [i for i, each in parameters if each.pointers == 1 and _is_data(each)]
