@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import flint
@@ -50,7 +50,8 @@ class Tracked:
     monomial: tuple[arb, int] | None = None  # ideal = C x^m
     origin: tuple[Tracked, arb, arb] | None = None  # this = origin times a power of two, within a share
     inner: arb | None = None  # `absolute` without the roundings of sums with an exact leading term (enclosures.py)
-    offset: arb = ZERO  # what of `ideal` was put in on purpose, to end on one side; not in `point`
+    # what of `ideal` was put in on purpose, to end on one side; not in `point`
+    offset: arb = field(default_factory=lambda: ZERO)
 
     def ends(self) -> tuple[arb, arb]:
         """Bounds of the computed value."""

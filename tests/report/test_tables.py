@@ -67,7 +67,7 @@ def test_a_number_reads_back_to_the_value_of_its_bits(dtype, data):
 
 
 def test_a_difference_of_two_columns_is_exact(stored):
-    summary = pd.read_csv(stored.path / "summary.csv")
+    summary = pd.read_csv(stored.path / "summary.csv", float_precision="round_trip")
     for row in summary.itertuples():
         fmt = get_format(row.dtype)
         got, want = (fmt.fraction(int(bits, 16)) for bits in (row.got_bits, row.want_bits))
@@ -75,7 +75,7 @@ def test_a_difference_of_two_columns_is_exact(stored):
 
 
 def test_errors_are_those_against_the_exact_value(stored):
-    summary = pd.read_csv(stored.path / "summary.csv")
+    summary = pd.read_csv(stored.path / "summary.csv", float_precision="round_trip")
     assert len(summary) == len(stored.results)
     for row in summary.itertuples():
         found = distance(row.function, row.dtype, int(row.x_bits, 16), int(row.got_bits, 16))
@@ -101,12 +101,12 @@ def test_regions_have_their_ends_as_numbers(stored):
 
 
 def test_words_are_those_of_the_grades(stored):
-    summary = pd.read_csv(stored.path / "summary.csv")
+    summary = pd.read_csv(stored.path / "summary.csv", float_precision="round_trip")
     assert set(summary["grade"]) <= set(GRADES)
     assert list(summary["grade"]) == [stored.results[number].grade for number in summary["result"]]
     for name in FRAMES:
         assert "verdict" not in pd.read_csv(stored.path / f"{name}.csv", nrows=0)
-    special = pd.read_csv(stored.path / "special.csv")
+    special = pd.read_csv(stored.path / "special.csv", float_precision="round_trip")
     assert set(special["outcome"]) <= {"pass", "fail", "not applicable"}
     assert set(special.loc[special["outcome"] == "fail", "severity"]) <= {"defect", "loss", "convention"}
 
