@@ -6,7 +6,8 @@
                         (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
                         else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
-                        then inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there are many
+                        then zeros, and inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there
+                        are many
    2 gathered lanes   those that stage 1 leaves undecided, by gv_<f>_enclosure, which holds for every x
    3 accurate path    one by one, in double-double: accurate.h; about one input in 8,000, of which ties, roots of
                       gradients and NaN are the usual ones
@@ -64,6 +65,10 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
             if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
+/* Stages 2 and 3 */
+#define gv_f32_rest GV_TYPED(gv_f32_rest)
+typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *place, size_t count);
+
 #if GV_FLOAT_TABLES
 #include "float_pieces.h"
 #include "float_sigmoid.h"
@@ -83,35 +88,86 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
 /* Where f(x) rounds to -0, and from where on to x, of a derivative to 1 */
 typedef struct { float zero, whole; } gv_f32_limits;
 
-/* Of 64 inputs those of `lanes` that have no limit as result; the others get it. Few are left alone. */
-#define gv_f32_settled GV_TYPED(gv_f32_settled)
-GV_INLINE uint64_t gv_f32_settled(gv_f32_limits limits, int derivative, const float *x, float *y, uint64_t lanes) {
-    if (gv_count_bits(lanes) <= GV_FEW_LANES) return lanes;
+/* Of 64 inputs those of `lanes` that are not 0 and have no limit as result; the others get it. */
+#define gv_f32_settle GV_TYPED(gv_f32_settle)
+GV_SELDOM uint64_t gv_f32_settle(gv_f32_limits limits, int derivative, const float *x, float *y, uint64_t lanes) {
+    GV_UNROLL
     for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
         lanes &=
             ~((uint64_t)gv_floats_settle(y + k, gv_floats_load(x + k), derivative, limits.zero, limits.whole) << k);
     return lanes;
 }
 
-/* y by pieces; n is a multiple of 64. The number of inputs that are not decided, their places in `place`. */
+/* Few are left alone. */
+#define gv_f32_settled GV_TYPED(gv_f32_settled)
+GV_INLINE uint64_t gv_f32_settled(gv_f32_limits limits, int derivative, const float *x, float *y, uint64_t lanes) {
+    return gv_count_bits(lanes) <= GV_FEW_LANES ? lanes : gv_f32_settle(limits, derivative, x, y, lanes);
+}
+
+#if GV_FLOAT_TABLES == GV_REGISTERS
+#define gv_f32_locate GV_TYPED(gv_f32_locate)
+GV_INLINE gv_float_located gv_f32_locate(const gv_float_table *f, const float *x) {
+    gv_floats input = gv_floats_load(x);
+    return gv_float_locate(f, input, gv_float_find(f, input));
+}
+#endif
+
+/* y by pieces; n is a multiple of 64. The number of inputs that are not decided, their places in `place`; where they are
+   more than `most`, it stops. */
 #define gv_f32_by_pieces GV_TYPED(gv_f32_by_pieces)
 GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f32_limits limits, const float *x,
-                                  float *y, size_t n, unsigned short *place) {
-    size_t count = 0;
+                                  float *y, size_t n, size_t most, unsigned short *place) {
+    size_t count = 0, step = GV_FLOAT_LANES;
 #if GV_FLOAT_TABLES == GV_ROWS /* first, so that the rows are known when the table is read */
     uint32_t offset[GV_BLOCK_FLOATS];
-    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
+    for (size_t i = 0; i < n; i += step) gv_floats_store_offsets(f, x + i, offset + i);
+#else /* three groups of lanes are in work at once, each at another step, so that few operations wait for one another */
+    gv_float_located next = gv_f32_locate(f, x);
+    gv_float_sloped along = gv_float_along(f, next);
+    next = gv_f32_locate(f, x + step);
 #endif
-    for (size_t i = 0; i < n; i += 64) { /* places in this loop: the units of integers have little else to do */
+    for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
-        for (size_t k = 0; k < 64; k += GV_FLOAT_LANES) {
+        for (size_t k = 0; k < 64; k += step) {
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
             gv_floats_place at = gv_floats_find_rows(f, offset + i + k);
-#else
-            gv_floats_place at = gv_float_find(f, input);
-#endif
             lanes |= (uint64_t)gv_float_piece(f, derivative, input, at, y + i + k) << k;
+#else
+            gv_float_located ahead = gv_f32_locate(f, x + gv_least(i + k + 2 * step, n - step));
+            gv_float_sloped later = gv_float_along(f, next);
+            lanes |= (uint64_t)gv_float_round(gv_float_sum(f, derivative, input, along), y + i + k) << k;
+            next = ahead;
+            along = later;
+#endif
+        }
+        lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
+        count = gv_append_places(place, count, lanes, i); /* here: the units of integers have little else to do */
+    }
+    return count;
+}
+
+#define GV_SORTED_BLOCK 1024 /* floats that gv_f32_sorted sorts */
+
+/* The same for silu, gelu_sigmoid and their gradients, for every x; four groups of lanes are in work at once */
+#define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
+GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f32_limits limits, const float *x,
+                                   float *y, size_t n, size_t most, unsigned short *place) {
+    size_t count = 0, step = GV_FLOAT_LANES;
+    gv_floats_pair e = gv_float_exp(gv_float_sigmoid_reduce(s, x));
+    gv_float_divisor by = gv_float_one_plus(e);
+    e = gv_float_exp(gv_float_sigmoid_reduce(s, x + step));
+    gv_float_reduced next = gv_float_sigmoid_reduce(s, x + 2 * step);
+    for (size_t i = 0; i < n && count <= most; i += 64) {
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += step) {
+            gv_float_reduced ahead = gv_float_sigmoid_reduce(s, x + gv_least(i + k + 3 * step, n - step));
+            gv_floats_pair next_e = gv_float_exp(next);
+            gv_float_divisor next_by = gv_float_one_plus(e);
+            lanes |= (uint64_t)gv_float_sigmoid(s, derivative, gv_floats_load(x + i + k), by, y + i + k) << k;
+            next = ahead;
+            e = next_e;
+            by = next_by;
         }
         lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
         count = gv_append_places(place, count, lanes, i);
@@ -119,69 +175,55 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     return count;
 }
 
-#define GV_FLOAT_BLOCK 512 /* floats between the loops of gv_f32_by_sigmoid */
-#define GV_SORTED_BLOCK 1024 /* floats that gv_f32_sorted sorts */
-
-/* The same for silu, gelu_sigmoid and their gradients, for every x */
-#define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
-GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f32_limits limits, const float *x,
-                                   float *y, size_t n, unsigned short *place) {
-    size_t count = 0;
-    float hi[GV_FLOAT_BLOCK], lo[GV_FLOAT_BLOCK];
-    for (size_t block = 0; block < n; block += GV_FLOAT_BLOCK) {
-        size_t end = n - block < GV_FLOAT_BLOCK ? n - block : GV_FLOAT_BLOCK;
-        for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_exp(s, x + block + i, hi + i, lo + i);
-        if (derivative && GV_FLOAT_INVERSE_APART)
-            for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_inverse(hi + i, lo + i);
-        for (size_t i = 0; i < end; i += 64) {
-            const float *from = x + block + i;
-            float *to = y + block + i;
-            uint64_t lanes = 0;
-            for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
-                lanes |= (uint64_t)gv_float_sigmoid(s, derivative, from + k, hi + i + k, lo + i + k, to + k) << k;
-            lanes = gv_f32_settled(limits, derivative, from, to, lanes);
-            count = gv_append_places(place, count, lanes, block + i);
-        }
-    }
-    return count;
+#if GV_FLOAT_TABLES == GV_REGISTERS
+#define gv_f32_tail_start GV_TYPED(gv_f32_tail_start)
+GV_INLINE gv_float_tail_work gv_f32_tail_start(const gv_float_table *f, const float *x) {
+    gv_floats input = gv_floats_load(x);
+    return gv_float_tail_start(input, gv_float_find(f, input));
 }
+#endif
 
 /* The tail of gelu or gelu_grad: n inputs, rounded up to whole registers. The number of those that are not decided. */
 #define gv_f32_by_tail GV_TYPED(gv_f32_by_tail)
 GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
-    size_t count = 0;
+    size_t count = 0, step = GV_FLOAT_LANES;
 #if GV_FLOAT_TABLES == GV_ROWS
     uint32_t offset[GV_SORTED_BLOCK + GV_FLOAT_LANES];
-    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
-#endif
-    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+    for (size_t i = 0; i < n; i += step) gv_floats_store_offsets(f, x + i, offset + i);
+    for (size_t i = 0; i < n; i += step) {
         gv_floats input = gv_floats_load(x + i);
-#if GV_FLOAT_TABLES == GV_ROWS
-        gv_floats_place at = gv_floats_find_rows(f, offset + i);
-#else
-        gv_floats_place at = gv_float_find(f, input);
-#endif
-        count = gv_append_places(place, count, gv_float_tail(f, input, at, y + i), i);
+        gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, offset + i));
+        count = gv_append_places(place, count, gv_float_tail_round(input, gv_float_tail_evaluate(f, work), y + i), i);
     }
+#else /* as in gv_f32_by_pieces */
+    size_t last = n ? (n - 1) / step * step : 0;
+    gv_float_tail_factors factors = gv_float_tail_evaluate(f, gv_f32_tail_start(f, x));
+    gv_float_tail_work next = gv_f32_tail_start(f, x + gv_least(step, last));
+    for (size_t i = 0; i < n; i += step) {
+        gv_float_tail_work ahead = gv_f32_tail_start(f, x + gv_least(i + 2 * step, last));
+        gv_float_tail_factors later = gv_float_tail_evaluate(f, next);
+        count = gv_append_places(place, count, gv_float_tail_round(gv_floats_load(x + i), factors, y + i), i);
+        next = ahead;
+        factors = later;
+    }
+#endif
     return count;
 }
 
-typedef struct { const gv_float_table *pieces, *tail; } gv_f32_tables;
-
-/* NaN for what is not decided */
-GV_INLINE void gv_f32_marked(float *y, const unsigned short *place, size_t count) {
-    for (size_t k = 0; k < count; k++) y[place[k]] = NAN;
-}
+typedef struct {
+    const gv_float_table *pieces, *tail;
+    gv_f32_rest gathered;
+} gv_f32_by;
 
 /* Wide inputs of gelu and gelu_grad, no more than GV_SORTED_BLOCK: sorted into those for the pieces, those of the tail and
-   those that have a limit as result. The first two are then evaluated without gaps. NaN where nothing is decided. */
+   those that have a limit as result. The first two are then evaluated without gaps, all stages. */
 #define gv_f32_sorted GV_TYPED(gv_f32_sorted)
-GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x, float *y,
+GV_INLINE void gv_f32_sorted(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
                              size_t n) {
     float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64],
         far_y[GV_SORTED_BLOCK + 64];
     uint32_t near_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES], far_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES];
-    unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + 2];
+    unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + GV_PLACES];
     size_t nears = 0, fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
@@ -194,9 +236,10 @@ GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limi
     }
     for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
     for (size_t k = 0; k < GV_FLOAT_LANES; k++) far[fars + k] = GV_FLOAT_TAIL_EDGE;
-    gv_f32_marked(near_y, place,
-                  gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, (nears + 63) / 64 * 64, place));
-    gv_f32_marked(far_y, place, gv_f32_by_tail(f->tail, far, far_y, fars, place));
+    size_t whole = (nears + 63) / 64 * 64;
+    f->gathered(near, near_y, place,
+                gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, whole, whole, place));
+    f->gathered(far, far_y, place, gv_f32_by_tail(f->tail, far, far_y, fars, place));
     nears = fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
@@ -209,30 +252,22 @@ GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limi
 }
 
 #define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
-GV_INLINE size_t gv_f32_by_sorting(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x,
-                                   float *y, size_t n, unsigned short *place) {
-    size_t count = 0;
+GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
+                                   size_t n, size_t most, unsigned short *place) {
+    (void)most, (void)place; /* nothing is left */
     for (size_t i = 0; i < n; i += GV_SORTED_BLOCK)
-        gv_f32_sorted(f, derivative, limits, x + i, y + i, n - i < GV_SORTED_BLOCK ? n - i : GV_SORTED_BLOCK);
-    for (size_t i = 0; i < n; i += 64) {
-        uint64_t lanes = 0;
-        for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
-            lanes |= (uint64_t)gv_floats_differ(gv_floats_load(y + i + k), gv_floats_load(y + i + k)) << k;
-        count = gv_append_places(place, count, lanes, i);
-    }
-    return count;
+        gv_f32_sorted(f, derivative, limits, x + i, y + i, gv_least(n - i, GV_SORTED_BLOCK));
+    return 0;
 }
 #else
 #define GV_ARRAY_GROUP GV_GROUP
 typedef struct { float zero, whole; } gv_f32_limits;
 #endif
 
-/* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
+/* Stage 1 of a block by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap. */
 #define gv_f32_block GV_TYPED(gv_f32_block)
-GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
-                              void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
-                              float *y, size_t n) {
-    unsigned short place[GV_BLOCK_FLOATS + 2];
+GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative, const float *x,
+                              float *y, size_t n, unsigned short *place) {
     unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP + 8];
     size_t count = 0;
     for (size_t i = 0; i < n; i += GV_GROUP)
@@ -248,40 +283,59 @@ GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits
 #endif
         count = gv_append_places(place, count, lanes, i);
     }
-    if (count) gathered(x, y, place, count);
     return count;
 }
 
 #define GV_WIDE_BLOCKS 63 /* after a block of which it left too much, so many are not tried */
 
-/* A block of inputs; returns how many of them it leaves to stage 2. */
-typedef size_t (*GV_TYPED(gv_f32_stage_1))(const float *x, float *y, size_t n);
+/* How to do a block of inputs. Stage 1: how many it leaves, and their places; stages 2 and 3: those. `first`, if there is
+   one, may leave 1 of `share` inputs. */
+#define gv_f32_stage_1 GV_TYPED(gv_f32_stage_1)
+typedef size_t (*gv_f32_stage_1)(const float *x, float *y, size_t n, size_t most, unsigned short *place);
+#define gv_f32_stages GV_TYPED(gv_f32_stages)
+typedef struct {
+    gv_f32_stage_1 first;
+    size_t share;
+    gv_f32_stage_1 others;
+    gv_f32_rest gathered;
+} gv_f32_stages;
 
-/* Blocks by `first`, where there is one; where that leaves more than 1 of `share` inputs, by `others`. */
+/* The result: for how many blocks `first` is not to be tried; `skipped`: the same before. */
+#define gv_f32_staged GV_TYPED(gv_f32_staged)
+GV_INLINE int gv_f32_staged(const gv_f32_stages *by, int skipped, const float *x, float *y, size_t n) {
+    unsigned short place[GV_BLOCK_FLOATS + GV_PLACES];
+    size_t count = n;
+    if (by->first && !skipped) {
+        count = by->first(x, y, n, n / by->share, place);
+        if (count > n / by->share) skipped = 1 + GV_WIDE_BLOCKS;
+    }
+    if (!by->first || skipped) count = by->others(x, y, n, n, place);
+    if (count) by->gathered(x, y, place, count);
+    return skipped - (skipped > 0);
+}
+
 #define gv_f32_array GV_TYPED(gv_f32_array)
-GV_INLINE void gv_f32_array(GV_TYPED(gv_f32_stage_1) first, size_t share, GV_TYPED(gv_f32_stage_1) others,
-                            const float *x, float *y, size_t n) {
+GV_INLINE void gv_f32_array(const gv_f32_stages *by, const float *x, float *y, size_t n) {
     float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
     int skipped = 0;
     while (n >= GV_ARRAY_GROUP) {
         size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_ARRAY_GROUP - 1) : GV_BLOCK_FLOATS;
         const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
-        if (first && !skipped) skipped = first(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
-        else {
-            others(from, y, count);
-            skipped -= skipped > 0;
-        }
+        skipped = gv_f32_staged(by, skipped, from, y, count);
         x += count;
         y += count;
         n -= count;
     }
     if (!n) return;
     for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
-    if (first && !skipped) first(input, output, GV_ARRAY_GROUP);
-    else others(input, output, GV_ARRAY_GROUP);
+    gv_f32_staged(by, skipped, input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
 }
 
+#if GV_LANES >= 4 && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("schedule-insns") /* in enclosures the parts of a group side by side (docs/decisions.md) */
+#endif
 #define GV_DEFINE_GATHERED(name, zero, whole) \
     static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
@@ -299,9 +353,11 @@ GV_DEFINE_GATHERED(silu_grad, -112.0f, 21.0f)
 
 /* limit: the largest |x| of the enclosure near 0 */
 #define GV_DEFINE_ENCLOSED(name, derivative, limit) \
-    static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n) { \
-        return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
-                            GV_TYPED(gv_gathered_##name), x, y, n); \
+    static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n, size_t most, \
+                                               unsigned short *place) { \
+        (void)most; /* n */ \
+        return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, x, y, n, \
+                            place); \
     }
 
 GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH)
@@ -314,15 +370,16 @@ GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD)
 GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
 #endif
+#if GV_LANES >= 4 && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
 
 #if GV_FLOAT_TABLES
 /* gv_<kind>_<name>: stage 1 by `by` */
 #define GV_DEFINE_FLOATS(kind, name, by, table, derivative) \
-    static size_t GV_TYPED(gv_##kind##_##name)(const float *x, float *y, size_t n) { \
-        unsigned short place[GV_BLOCK_FLOATS + 2]; \
-        size_t count = by(table, derivative, GV_TYPED(gv_limits_##name), x, y, n, place); \
-        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
-        return count; \
+    static size_t GV_TYPED(gv_##kind##_##name)(const float *x, float *y, size_t n, size_t most, \
+                                               unsigned short *place) { \
+        return by(table, derivative, GV_TYPED(gv_limits_##name), x, y, n, most, place); \
     }
 #define GV_DEFINE_PIECES(name, derivative) \
     GV_DEFINE_FLOATS(pieces, name, gv_f32_by_pieces, &gv_##name##_float_table, derivative)
@@ -337,19 +394,21 @@ GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
-static const gv_f32_tables gv_gelu_tables = {&gv_gelu_float_table, &gv_gelu_tail_float_table};
-static const gv_f32_tables gv_gelu_grad_tables = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table};
-GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_tables, 0)
-GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_tables, 1)
+static const gv_f32_by gv_gelu_by = {&gv_gelu_float_table, &gv_gelu_tail_float_table, GV_TYPED(gv_gathered_gelu)};
+static const gv_f32_by gv_gelu_grad_by = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table,
+                                          GV_TYPED(gv_gathered_gelu_grad)};
+GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_by, 0)
+GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_by, 1)
 #define GV_STAGE_1(name, first, share, others) GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else
 #define GV_STAGE_1(name, first, share, others) 0, 1, GV_TYPED(gv_enclosed_##name)
 #endif
 
-/* first, share, others: of gv_f32_array */
+/* first, share, others: of gv_f32_stages */
 #define GV_DEFINE_F32(name, first, share, others) \
     static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
-        gv_f32_array(GV_STAGE_1(name, first, share, others), x, y, n); \
+        const gv_f32_stages stages = {GV_STAGE_1(name, first, share, others), GV_TYPED(gv_gathered_##name)}; \
+        gv_f32_array(&stages, x, y, n); \
     }
 
 GV_DEFINE_F32(gelu, pieces, 8, sorted)

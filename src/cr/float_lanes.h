@@ -1,5 +1,5 @@
-/* Float32 lanes: 32 in two registers of AVX-512, whose halves then run side by side, 8 with AVX2, or one, which is
-   what the proofs read and a model to test the others with. The same IEEE operations in all three. */
+/* Float32 lanes: 16 with AVX-512, 8 with AVX2, or one, which is what the proofs read and a model to test the others
+   with. The same IEEE operations in all three. */
 #ifndef GV_CR_FLOAT_LANES_H
 #define GV_CR_FLOAT_LANES_H
 #include <math.h>
@@ -8,134 +8,95 @@
 #include "../truth/dd.h"
 #include "float_tables.h"
 
-#if GV_FLOAT_LANES == 32
+#if GV_FLOAT_LANES == 16
 
-typedef struct { __m512 v[2]; } gv_floats;
-typedef struct { __m512i v[2]; } gv_floats_place; /* its last five bits count */
+typedef __m512 gv_floats;
+typedef __m512i gv_floats_place; /* its last five bits count */
 
-#define GV_EACH_HALF(expression) \
-    gv_floats y; \
-    _Pragma("GCC unroll 2") for (int i = 0; i < 2; i++) y.v[i] = (expression); \
-    return y
-
-GV_INLINE gv_floats gv_floats_all(float a) { GV_EACH_HALF(_mm512_set1_ps(a)); }
-GV_INLINE gv_floats gv_floats_load(const float *p) { GV_EACH_HALF(_mm512_loadu_ps(p + 16 * i)); }
-GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_add_ps(a.v[i], b.v[i])); }
-GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_sub_ps(a.v[i], b.v[i])); }
-GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_mul_ps(a.v[i], b.v[i])); }
-GV_INLINE gv_floats gv_floats_over(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_div_ps(a.v[i], b.v[i])); }
-GV_INLINE void gv_floats_store(float *p, gv_floats a) {
-    _mm512_storeu_ps(p, a.v[0]);
-    _mm512_storeu_ps(p + 16, a.v[1]);
-}
+GV_INLINE gv_floats gv_floats_all(float a) { return _mm512_set1_ps(a); }
+GV_INLINE gv_floats gv_floats_load(const float *p) { return _mm512_loadu_ps(p); }
+GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { return _mm512_add_ps(a, b); }
+GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { return _mm512_sub_ps(a, b); }
+GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { return _mm512_mul_ps(a, b); }
+GV_INLINE gv_floats gv_floats_over(gv_floats a, gv_floats b) { return _mm512_div_ps(a, b); }
+GV_INLINE void gv_floats_store(float *p, gv_floats a) { _mm512_storeu_ps(p, a); }
 /* a b + c, a b - c and c - a b, rounded once */
-GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) {
-    GV_EACH_HALF(_mm512_fmadd_ps(a.v[i], b.v[i], c.v[i]));
-}
-GV_INLINE gv_floats gv_floats_msub(gv_floats a, gv_floats b, gv_floats c) {
-    GV_EACH_HALF(_mm512_fmsub_ps(a.v[i], b.v[i], c.v[i]));
-}
-GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) {
-    GV_EACH_HALF(_mm512_fnmadd_ps(a.v[i], b.v[i], c.v[i]));
-}
+GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) { return _mm512_fmadd_ps(a, b, c); }
+GV_INLINE gv_floats gv_floats_msub(gv_floats a, gv_floats b, gv_floats c) { return _mm512_fmsub_ps(a, b, c); }
+GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) { return _mm512_fnmadd_ps(a, b, c); }
 GV_INLINE gv_floats gv_floats_madd_all(gv_floats a, float b, float c) {
-    GV_EACH_HALF(_mm512_fmadd_ps(a.v[i], _mm512_set1_ps(b), _mm512_set1_ps(c)));
+    return _mm512_fmadd_ps(a, _mm512_set1_ps(b), _mm512_set1_ps(c));
 }
-GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { GV_EACH_HALF(_mm512_abs_ps(a.v[i])); }
+GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { return _mm512_abs_ps(a); }
 /* the smaller; NaN stays */
-GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { GV_EACH_HALF(_mm512_min_ps(_mm512_set1_ps(b), a.v[i])); }
+GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { return _mm512_min_ps(_mm512_set1_ps(b), a); }
 /* of a NaN any */
-GV_INLINE gv_floats gv_floats_larger(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_max_ps(a.v[i], b.v[i])); }
-GV_INLINE gv_floats gv_floats_smaller(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_min_ps(a.v[i], b.v[i])); }
+GV_INLINE gv_floats gv_floats_larger(gv_floats a, gv_floats b) { return _mm512_max_ps(a, b); }
+GV_INLINE gv_floats gv_floats_smaller(gv_floats a, gv_floats b) { return _mm512_min_ps(a, b); }
 /* from -b to b; of a NaN any */
 GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) {
-    GV_EACH_HALF(_mm512_range_ps(a.v[i], _mm512_set1_ps(b), 2)); /* the one of less magnitude, with the sign of a */
+    return _mm512_range_ps(a, _mm512_set1_ps(b), 2); /* the one of less magnitude, with the sign of a */
 }
 /* max(a, 0); NaN stays */
-GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { GV_EACH_HALF(_mm512_max_ps(_mm512_setzero_ps(), a.v[i])); }
+GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return _mm512_max_ps(_mm512_setzero_ps(), a); }
 /* 0 where the sign bit is set, else 1 */
 GV_INLINE gv_floats gv_floats_step(gv_floats a) {
-    GV_EACH_HALF(_mm512_mask_mov_ps(_mm512_set1_ps(1.0f), _mm512_movepi32_mask(_mm512_castps_si512(a.v[i])),
-                                    _mm512_setzero_ps()));
+    return _mm512_mask_mov_ps(_mm512_set1_ps(1.0f), _mm512_movepi32_mask(_mm512_castps_si512(a)), _mm512_setzero_ps());
 }
 /* a with the sign bit of x flipped in */
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
-    GV_EACH_HALF(_mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(a.v[i]), _mm512_castps_si512(x.v[i]),
-                                                               _mm512_set1_epi32(INT32_MIN), 0x78)));
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(_mm512_castps_si512(a), _mm512_castps_si512(x), _mm512_set1_epi32(INT32_MIN), 0x78));
 }
 /* bit i: a and b are not equal in lane i */
-GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) {
-    return _mm512_kunpackw(_mm512_cmp_ps_mask(a.v[1], b.v[1], _CMP_NEQ_UQ),
-                           _mm512_cmp_ps_mask(a.v[0], b.v[0], _CMP_NEQ_UQ));
-}
-/* bit i: |x| < least or |x| > most or NaN in lane i. Of integers: the units of floats have enough to do. */
-GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
-    __m512i low = _mm512_slli_epi32(_mm512_castps_si512(_mm512_set1_ps(least)), 1);
-    __m512i range = _mm512_sub_epi32(_mm512_slli_epi32(_mm512_castps_si512(_mm512_set1_ps(most)), 1), low);
-    __mmask16 outside[2];
-    for (int i = 0; i < 2; i++) {
-        __m512i above = _mm512_sub_epi32(_mm512_slli_epi32(_mm512_castps_si512(x.v[i]), 1), low);
-        outside[i] = _mm512_cmpgt_epu32_mask(above, range);
-    }
-    return _mm512_kunpackw(outside[1], outside[0]);
+GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
+/* bit i: |x| > most or NaN in lane i */
+GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
+    return _mm512_cmp_ps_mask(gv_floats_magnitude(x), _mm512_set1_ps(most), _CMP_NLE_UQ);
 }
 /* In `near` lanes with edge < x < whole or NaN, in `far` those with zero < x <= edge */
 GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
-    __mmask16 in_near[2], in_far[2];
-    for (int i = 0; i < 2; i++) {
-        in_near[i] = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_NLE_UQ), x.v[i],
-                                             _mm512_set1_ps(whole), _CMP_NGE_UQ);
-        in_far[i] = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_LE_OQ), x.v[i],
-                                            _mm512_set1_ps(zero), _CMP_GT_OQ);
-    }
-    *near = _mm512_kunpackw(in_near[1], in_near[0]);
-    *far = _mm512_kunpackw(in_far[1], in_far[0]);
+    *near = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x, _mm512_set1_ps(edge), _CMP_NLE_UQ), x, _mm512_set1_ps(whole),
+                                    _CMP_NGE_UQ);
+    *far = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x, _mm512_set1_ps(edge), _CMP_LE_OQ), x, _mm512_set1_ps(zero),
+                                   _CMP_GT_OQ);
 }
 /* -0 where the sign bit is set, else x, in a derivative 1 */
 GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
-    GV_EACH_HALF(_mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x.v[i],
-                                    _mm512_movepi32_mask(_mm512_castps_si512(x.v[i])), _mm512_set1_ps(-0.0f)));
+    return _mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x, _mm512_movepi32_mask(_mm512_castps_si512(x)),
+                              _mm512_set1_ps(-0.0f));
 }
 /* The `lanes` of x, one after the other, and up to a register more */
 GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
-    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x.v[0]));
-    _mm512_storeu_ps(to + __builtin_popcount(lanes & 0xffff),
-                     _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x));
 }
 /* The other way round: `from` into the `lanes` of y, the others stay; up to a register more is read */
 GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
-    const float *second = from + __builtin_popcount(lanes & 0xffff);
-    y.v[0] = _mm512_mask_expand_ps(y.v[0], (__mmask16)lanes, _mm512_loadu_ps(from));
-    y.v[1] = _mm512_mask_expand_ps(y.v[1], (__mmask16)(lanes >> 16), _mm512_loadu_ps(second));
-    return y;
+    return _mm512_mask_expand_ps(y, (__mmask16)lanes, _mm512_loadu_ps(from));
 }
-/* t[k], k the last three bits of `steps`; t twice, since a register has sixteen */
-GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
-    GV_EACH_HALF(_mm512_permutexvar_ps(_mm512_castps_si512(steps.v[i]), _mm512_load_ps(t)));
+/* t[k], k the last GV_EXP_BITS bits of `steps` */
+GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
+    return _mm512_permutexvar_ps(_mm512_castps_si512(steps), _mm512_load_ps(t));
 }
-/* the bits of a, and those of steps shifted by 20 added: times 2 for each 8 in steps, as the table has it */
+/* the bits of a, and those of steps shifted added: times 2 for each 2^GV_EXP_BITS in steps, as the table has it */
 GV_INLINE gv_floats gv_floats_scaled(gv_floats a, gv_floats steps) {
-    GV_EACH_HALF(_mm512_castsi512_ps(
-        _mm512_add_epi32(_mm512_castps_si512(a.v[i]), _mm512_slli_epi32(_mm512_castps_si512(steps.v[i]), 20))));
+    return _mm512_castsi512_ps(
+        _mm512_add_epi32(_mm512_castps_si512(a), _mm512_slli_epi32(_mm512_castps_si512(steps), 23 - GV_EXP_BITS)));
 }
-/* y where x <= zero: -0; where x >= whole: x, of a derivative 1; bit i: lane i is one of them */
+/* y where x <= zero: -0; where x >= whole: x, of a derivative 1; where x = 0: x, of a derivative 1/2. Bit i: lane i is one
+   of them. */
 GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
-    __mmask16 below[2], above[2];
-    for (int i = 0; i < 2; i++) {
-        below[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(zero), _CMP_LE_OQ);
-        above[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(whole), _CMP_GE_OQ);
-        _mm512_mask_storeu_ps(y + 16 * i, below[i], _mm512_set1_ps(-0.0f));
-        _mm512_mask_storeu_ps(y + 16 * i, above[i], derivative ? _mm512_set1_ps(1.0f) : x.v[i]);
-    }
-    return _mm512_kunpackw((__mmask16)(below[1] | above[1]), (__mmask16)(below[0] | above[0]));
+    __mmask16 below = _mm512_cmp_ps_mask(x, _mm512_set1_ps(zero), _CMP_LE_OQ);
+    __mmask16 above = _mm512_cmp_ps_mask(x, _mm512_set1_ps(whole), _CMP_GE_OQ);
+    __mmask16 none = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_EQ_OQ);
+    __m512 result = derivative ? _mm512_mask_mov_ps(_mm512_set1_ps(1.0f), none, _mm512_set1_ps(0.5f)) : x;
+    _mm512_mask_storeu_ps(y, below | above | none, _mm512_mask_mov_ps(result, below, _mm512_set1_ps(-0.0f)));
+    return (uint32_t)(below | above | none);
 }
-GV_INLINE gv_floats_place gv_floats_find(gv_floats step) {
-    gv_floats_place at = {{_mm512_castps_si512(step.v[0]), _mm512_castps_si512(step.v[1])}};
-    return at;
-}
+GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return _mm512_castps_si512(step); }
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
     __m512 low = _mm512_load_ps(f->column[column]), high = _mm512_load_ps(f->column[column] + 16);
-    GV_EACH_HALF(_mm512_permutex2var_ps(low, at.v[i], high));
+    return _mm512_permutex2var_ps(low, at, high);
 }
 
 #elif GV_FLOAT_LANES == 8
@@ -174,13 +135,8 @@ GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
 }
-/* Comparisons are of signed integers: all are shifted by 2^31. */
-GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
-    const __m256i half = _mm256_set1_epi32(INT32_MIN);
-    __m256i low = _mm256_slli_epi32(_mm256_castps_si256(_mm256_set1_ps(least)), 1);
-    __m256i range = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_castps_si256(_mm256_set1_ps(most)), 1), low);
-    __m256i above = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_castps_si256(x), 1), _mm256_add_epi32(low, half));
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(above, _mm256_add_epi32(range, half))));
+GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(gv_floats_magnitude(x), _mm256_set1_ps(most), _CMP_NLE_UQ));
 }
 GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
     __m256 low = _mm256_cmp_ps(x, _mm256_set1_ps(edge), _CMP_LE_OQ);
@@ -201,23 +157,26 @@ GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t la
     __m256 stays = _mm256_castsi256_ps(_mm256_slli_epi32(order, 24)); /* the sign bit of a byte */
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), order), y, stays);
 }
-GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
+GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
     return _mm256_permutevar8x32_ps(_mm256_load_ps(t), _mm256_castps_si256(steps));
 }
 GV_INLINE gv_floats gv_floats_scaled(gv_floats a, gv_floats steps) {
     return _mm256_castsi256_ps(
-        _mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32(_mm256_castps_si256(steps), 20)));
+        _mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32(_mm256_castps_si256(steps), 23 - GV_EXP_BITS)));
 }
 GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
     __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_LE_OQ);
     __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(whole), _CMP_GE_OQ);
+    __m256 none = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_EQ_OQ);
     __m256 result = _mm256_blendv_ps(_mm256_loadu_ps(y), _mm256_set1_ps(-0.0f), below);
-    _mm256_storeu_ps(y, _mm256_blendv_ps(result, derivative ? _mm256_set1_ps(1.0f) : x, above));
-    return (uint32_t)_mm256_movemask_ps(_mm256_or_ps(below, above));
+    result = _mm256_blendv_ps(result, derivative ? _mm256_set1_ps(1.0f) : x, above);
+    _mm256_storeu_ps(y, _mm256_blendv_ps(result, derivative ? _mm256_set1_ps(0.5f) : x, none));
+    return (uint32_t)_mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(below, above), none));
 }
 /* Four columns of the eight rows of `step`, from the `first` on: a transposition in halves of registers */
 GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, __m256 *column) {
     __m256 r[4];
+    GV_UNROLL
     for (int i = 0; i < 4; i++)
         r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[i]->c + first)),
                                     _mm_load_ps(rows[i + 4]->c + first), 1);
@@ -239,6 +198,7 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
 GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
     const gv_float_row *rows[8];
     gv_floats_place at;
+    GV_UNROLL
     for (int i = 0; i < 8; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
     gv_floats_columns(rows, 0, at.column);
     gv_floats_columns(rows, 4, at.column);
@@ -274,24 +234,24 @@ GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return a < 0.0f ? 0.0f
 GV_INLINE gv_floats gv_floats_step(gv_floats a) { return signbit(a) ? 0.0f : 1.0f; }
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) { return signbit(x) ? -a : a; }
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return !(a == b); }
-GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
-    return !(fabsf(x) >= least && fabsf(x) <= most);
-}
+GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) { return !(fabsf(x) <= most); }
 GV_INLINE uint32_t gv_float_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) { return t[gv_float_bits(steps) & 7]; }
+GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
+    return t[gv_float_bits(steps) & ((1 << GV_EXP_BITS) - 1)];
+}
 GV_INLINE gv_floats gv_floats_scaled(gv_floats a, gv_floats steps) {
-    uint32_t bits = gv_float_bits(a) + (gv_float_bits(steps) << 20);
+    uint32_t bits = gv_float_bits(a) + (gv_float_bits(steps) << (23 - GV_EXP_BITS));
     memcpy(&a, &bits, sizeof a);
     return a;
 }
 GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
-    int below = x <= zero, above = x >= whole;
-    *y = below ? -0.0f : !above ? *y : derivative ? 1.0f : x;
-    return (uint32_t)(below | above);
+    int below = x <= zero, above = x >= whole, none = x == 0.0f;
+    *y = below ? -0.0f : !(above | none) ? *y : !derivative ? x : none ? 0.5f : 1.0f;
+    return (uint32_t)(below | above | none);
 }
 GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return isnan(step) ? 0 : (int)(step - 0x1.8p23f); }
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {

@@ -1,5 +1,5 @@
 /* Correctly rounded float32: stage 1 of float32.h where there are vectors with fma. float32 operations alone.
-   The includer defines GV_FLOAT_LANES (32, 8 or 1) and GV_FLOAT_TABLES (GV_REGISTERS or GV_ROWS).
+   The includer defines GV_FLOAT_LANES (16, 8 or 1) and GV_FLOAT_TABLES (GV_REGISTERS or GV_ROWS).
 
    f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (float_tables.h):
      v(c + h) = T0 + h m(h),  m(h) = T1 + c2 h + ... + c6 h^5 (of rows: + c4 h^3),  h = a - c,  a = min(|x|, last)
@@ -40,7 +40,7 @@ GV_INLINE gv_floats gv_float_clamped(const gv_float_table *f, gv_floats x) {
     return gv_floats_at_most(gv_floats_magnitude(x), f->last);
 }
 
-#if GV_FLOAT_LANES != 8
+#if GV_FLOAT_TABLES == GV_REGISTERS || GV_FLOAT_LANES == 1
 /* The piece of x: in the last bits of 3/2 2^23 + |x| inverse, rounded once. Of a NaN, any. */
 GV_INLINE gv_floats_place gv_float_find(const gv_float_table *f, gv_floats x) {
     return gv_floats_find(gv_floats_madd_all(gv_float_clamped(f, x), f->inverse, 0x1.8p23f));
@@ -68,13 +68,34 @@ GV_INLINE gv_floats_pair gv_float_slope(const gv_float_table *f, gv_floats_place
     return m;
 }
 
+/* Of inputs: their pieces, h and, later, the slope there */
+typedef struct {
+    gv_floats_place at;
+    gv_floats h;
+} gv_float_located;
+typedef struct {
+    gv_float_located from;
+    gv_floats_pair slope;
+} gv_float_sloped;
+
+GV_INLINE gv_float_located gv_float_locate(const gv_float_table *f, gv_floats x, gv_floats_place at) {
+    gv_float_located from = {at, gv_floats_sub(gv_float_clamped(f, x), gv_floats_column(f, GV_CENTRE, at))};
+    return from;
+}
+
+GV_INLINE gv_float_sloped gv_float_along(const gv_float_table *f, gv_float_located from) {
+    gv_float_sloped along = {from, gv_float_slope(f, from.at, from.h)};
+    return along;
+}
+
 typedef struct { gv_floats hi, lo, loss; } gv_floats_sum;
 
 /* f(x) within loss of hi + lo, the rounding of lo +- loss counted in */
-GV_INLINE gv_floats_sum gv_float_sum(const gv_float_table *f, int derivative, gv_floats x, gv_floats_place at) {
+GV_INLINE gv_floats_sum gv_float_sum(const gv_float_table *f, int derivative, gv_floats x, gv_float_sloped along) {
     gv_floats_sum sum;
-    gv_floats h = gv_floats_sub(gv_float_clamped(f, x), gv_floats_column(f, GV_CENTRE, at));
-    gv_floats_pair m = gv_float_slope(f, at, h);
+    gv_floats_place at = along.from.at;
+    gv_floats h = along.from.h;
+    gv_floats_pair m = along.slope;
     gv_floats leading = derivative ? gv_floats_step(x) : gv_floats_not_negative(x);
     gv_floats head = gv_floats_column(f, GV_HEAD, at), low = gv_floats_column(f, GV_HEAD_LOW, at);
     gv_floats bound = gv_floats_column(f, GV_BOUND, at);
@@ -92,10 +113,13 @@ GV_INLINE gv_floats_sum gv_float_sum(const gv_float_table *f, int derivative, gv
 }
 
 /* y, and as the result bit i: lane i is not decided */
-GV_INLINE uint32_t gv_float_piece(const gv_float_table *f, int derivative, gv_floats x, gv_floats_place at, float *y) {
-    gv_floats_sum s = gv_float_sum(f, derivative, x, at);
+GV_INLINE uint32_t gv_float_round(gv_floats_sum s, float *y) {
     return gv_floats_store_and_compare(y, gv_floats_add(s.hi, gv_floats_add(s.lo, s.loss)),
                                        gv_floats_add(s.hi, gv_floats_sub(s.lo, s.loss)));
+}
+
+GV_INLINE uint32_t gv_float_piece(const gv_float_table *f, int derivative, gv_floats x, gv_floats_place at, float *y) {
+    return gv_float_round(gv_float_sum(f, derivative, x, gv_float_along(f, gv_float_locate(f, x, at))), y);
 }
 
 #endif

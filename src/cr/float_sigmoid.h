@@ -4,18 +4,20 @@
    e = e^-s, s = rate x, 1.702 = rate + rate_low:   f(x) = x/(1 + e),   f'(x) = q (1 + s p), q = 1/(1 + e), p = 1 - q
 
    As sums of two floats, u = 2^-24, |x| <= most:
-     n              the integer nearest to -8 s/log(2), rounded once by fma: 2^(n/8) = T 2^(n div 8), T from a table
-     r              -n step - x, step = log(2)/8/rate in 24 bits: nothing is lost, both are multiples of one ulp
+     n              the integer nearest to -k s/log(2), k = 16 or 8, rounded once by fma: 2^(n/k) = T 2^(n div k), T from
+                    a table
+     r              -n step - x, step = log(2)/k/rate in 24 bits: nothing is lost, both are multiples of one ulp
      rest           what step, T and rate lack, relative to e: below 2^-21
-     c              (e^r - 1 - r)/r^2 by Taylor's series, |r| <= log(2)/16: r^2 c loses 3/2 u r^2, which is all that counts
-     e.hi, e.lo     T + T p, p = r + r^2 c as two floats; + e.hi rest
+     c              (e^r - 1 - r)/r^2, |r| <= log(2)/2k: r^2 c loses 3/2 u r^2
+     e.hi, e.lo     T + T p, p = r + r^2 c as two floats; the second one is added to rest; + e.hi rest
      d.hi, d.lo     1 + e, the larger first (Dekker)
      q              1/d.hi rounded
      y = hi         x q rounded; lo = (x - y d.hi - y d.lo) q
    In f' q is a sum of two floats in the same way, p = 1 - q, 1 + s p by the sum of Knuth, and a product.
 
-   Where y + (lo + loss) and y + (lo - loss) round to one float, that is the result, rounding being monotone.
-   A NaN is never decided; no more is |x| > most, or in f |x| < 2^-90, where a sum of two floats would underflow.
+   Where y + (lo + loss) and y + (lo - loss) round to one float, that is the result, rounding being monotone. `loss` is
+   relative, and 2^-130 more, which exceeds all underflows: no result below 2^-107 is decided. Nor is a NaN, nor |x| >=
+   most: there e has the bits of an infinity or of a NaN, and lo is a NaN.
 
    Bounds     of e and of what follows: tests/prove/test_float32_sigmoid.py (docs/proofs.md, section 11)
    Results    = 0 of 2^32 inputs wrong: test_all_inputs of tests/truth/test_float32_kernels.py
@@ -27,77 +29,98 @@
 #include "float_lanes.h"
 #include "../tables/exp_f32.h"
 
-#define GV_FLOAT_SIGMOID_LEAST 0x1p-90f
-#define GV_FLOAT_SIGMOID_LOSS 0x1.a8p-33f /* of f, relative; of f', of |f'| + q */
+#if GV_EXP_BITS == 4
+#define GV_FLOAT_SIGMOID_LOSS 0x1.28p-34f /* of f, relative; of f', of |f'| + q */
+#else
+#define GV_FLOAT_SIGMOID_LOSS 0x1.5ap-32f
+#endif
+#define GV_FLOAT_SIGMOID_LEAST 0x1p-130f /* loss */
 
-/* hi + lo within `loss`: up = lo + loss, down = lo - loss, or the other way round */
+/* hi + lo within `loss`: up = lo + loss, down = lo - loss */
 typedef struct { gv_floats hi, up, down; } gv_floats_bounds;
+
+GV_INLINE gv_floats_bounds gv_float_within(gv_floats hi, gv_floats lo, gv_floats loss) {
+    gv_floats_bounds y = {hi, gv_floats_add(lo, loss), gv_floats_sub(lo, loss)};
+    return y;
+}
 
 /* (e^r - 1 - r)/r^2 */
 GV_INLINE gv_floats gv_float_exp_curve(gv_floats r, gv_floats r2) {
+#if GV_EXP_BITS == 4 /* the nearest of this degree */
+    (void)r2;
+    return gv_floats_madd(gv_floats_madd_all(r, 0x1.55576ap-5f, 0x1.55572p-3f), r, gv_floats_all(0.5f));
+#else /* Taylor's */
     return gv_floats_madd(gv_floats_madd_all(r, 0x1.111112p-7f /* 1/120 */, 0x1.555556p-5f /* 1/24 */), r2,
                           gv_floats_madd_all(r, 0x1.555556p-3f /* 1/6 */, 0.5f));
+#endif
 }
 
-/* 2^(n/8) e^(r + rest), n in the last bits of `steps` */
-GV_INLINE gv_floats_pair gv_float_exp_reduced(gv_floats steps, gv_floats r, gv_floats rest) {
+/* t e^(r + rest), t a power of 2^(1/k) */
+typedef struct { gv_floats t, r, rest; } gv_float_reduced;
+
+GV_INLINE gv_floats_pair gv_float_exp(gv_float_reduced of) {
     gv_floats_pair e;
-    gv_floats t = gv_floats_scaled(gv_floats_of_eight(gv_float_exp2, steps), steps);
-    gv_floats r2 = gv_floats_mul(r, r), c = gv_float_exp_curve(r, r2);
-    gv_floats p = gv_floats_madd(c, r2, r), p_low = gv_floats_madd(c, r2, gv_floats_sub(r, p));
-    e.hi = gv_floats_madd(t, p, t);
-    e.lo = gv_floats_madd(t, p, gv_floats_sub(t, e.hi));
-    e.lo = gv_floats_madd(e.hi, rest, gv_floats_madd(t, p_low, e.lo));
+    gv_floats r2 = gv_floats_mul(of.r, of.r), c = gv_float_exp_curve(of.r, r2);
+    gv_floats p = gv_floats_madd(c, r2, of.r), p_low = gv_floats_madd(c, r2, gv_floats_sub(of.r, p));
+    e.hi = gv_floats_madd(of.t, p, of.t);
+    e.lo = gv_floats_madd(of.t, p, gv_floats_sub(of.t, e.hi));
+    e.lo = gv_floats_madd(e.hi, gv_floats_add(of.rest, p_low), e.lo);
     return e;
 }
 
-/* e^-s, |x| <= most */
-GV_INLINE gv_floats_pair gv_float_exp(const gv_float_rate *s, gv_floats x) {
+/* of e^-s, |x| <= most */
+GV_INLINE gv_float_reduced gv_float_reduce(const gv_float_rate *s, gv_floats x) {
     gv_floats steps = gv_floats_madd_all(x, s->steps_per_unit, 0x1.8p23f); /* 3/2 2^23 + n */
     gv_floats minus_n = gv_floats_sub(gv_floats_all(0x1.8p23f), steps);
     gv_floats r = gv_floats_msub(minus_n, gv_floats_all(s->step), x);
-    gv_floats rest = gv_floats_madd(minus_n, gv_floats_all(s->step_low), gv_floats_of_eight(gv_float_exp2_rest, steps));
+    gv_floats rest = gv_floats_madd(minus_n, gv_floats_all(s->step_low), gv_floats_of_steps(gv_float_exp2_rest, steps));
     if (s->rate != 1.0f) {
         gv_floats product = gv_floats_mul(r, gv_floats_all(s->rate));
         rest = gv_floats_madd(r, gv_floats_all(s->rate_low), rest);
         rest = gv_floats_add(rest, gv_floats_msub(r, gv_floats_all(s->rate), product));
         r = product;
     }
-    return gv_float_exp_reduced(steps, r, rest);
+    gv_float_reduced of = {gv_floats_scaled(gv_floats_of_steps(gv_float_exp2, steps), steps), r, rest};
+    return of;
 }
 
-GV_INLINE gv_floats_pair gv_float_one_plus(gv_floats_pair e) {
+/* of eight or sixteen x; what is beyond has a NaN or an infinity as e */
+GV_INLINE gv_float_reduced gv_float_sigmoid_reduce(const gv_float_rate *s, const float *x) {
+    return gv_float_reduce(s, gv_floats_clamped(gv_floats_load(x), s->most));
+}
+
+/* d = 1 + e, and q = 1/d.hi */
+typedef struct {
+    gv_floats_pair d;
+    gv_floats q;
+} gv_float_divisor;
+
+GV_INLINE gv_float_divisor gv_float_one_plus(gv_floats_pair e) {
     gv_floats one = gv_floats_all(1.0f), more = gv_floats_larger(one, e.hi), less = gv_floats_smaller(one, e.hi);
     gv_floats_pair d;
     d.hi = gv_floats_add(more, less);
     d.lo = gv_floats_add(gv_floats_add(gv_floats_sub(more, d.hi), less), e.lo);
-    return d;
+    gv_float_divisor by = {d, gv_floats_over(one, d.hi)};
+    return by;
 }
 
-/* x/d */
-GV_INLINE gv_floats_bounds gv_float_sigmoid_value(gv_floats x, gv_floats_pair d) {
-    gv_floats_bounds y;
-    gv_floats q = gv_floats_over(gv_floats_all(1.0f), d.hi);
-    y.hi = gv_floats_mul(x, q);
-    gv_floats lo = gv_floats_mul(gv_floats_less(y.hi, d.lo, gv_floats_less(y.hi, d.hi, x)), q);
-    y.up = gv_floats_madd(y.hi, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
-    y.down = gv_floats_less(y.hi, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
-    return y;
+/* x/d, y its first part: the second one */
+GV_INLINE gv_floats gv_float_quotient_low(gv_floats x, gv_float_divisor by, gv_floats y) {
+    return gv_floats_mul(gv_floats_less(y, by.d.lo, gv_floats_less(y, by.d.hi, x)), by.q);
 }
 
-/* 1/d */
-GV_INLINE gv_floats_pair gv_float_inverse(gv_floats_pair d) {
-    gv_floats_pair q;
-    gv_floats one = gv_floats_all(1.0f);
-    q.hi = gv_floats_over(one, d.hi);
-    q.lo = gv_floats_mul(gv_floats_less(q.hi, d.lo, gv_floats_less(q.hi, d.hi, one)), q.hi);
-    return q;
+GV_INLINE gv_floats_bounds gv_float_sigmoid_value(gv_floats x, gv_float_divisor by) {
+    gv_floats y = gv_floats_mul(x, by.q), lo = gv_float_quotient_low(x, by, y);
+    return gv_float_within(y, lo,
+                           gv_floats_madd(gv_floats_magnitude(y), gv_floats_all(GV_FLOAT_SIGMOID_LOSS),
+                                          gv_floats_all(GV_FLOAT_SIGMOID_LEAST)));
 }
 
 /* q (1 + s p), |x| <= most */
-GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_floats x, gv_floats_pair q) {
-    gv_floats_bounds y;
-    gv_floats one = gv_floats_all(1.0f), p = gv_floats_sub(one, q.hi);
+GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_floats x, gv_float_divisor by) {
+    gv_floats one = gv_floats_all(1.0f);
+    gv_floats_pair q = {by.q, gv_float_quotient_low(one, by, by.q)};
+    gv_floats p = gv_floats_sub(one, q.hi);
     gv_floats p_low = gv_floats_sub(gv_floats_sub(gv_floats_sub(one, p), q.hi), q.lo);
     gv_floats steep = s->rate == 1.0f ? x : gv_floats_mul(x, gv_floats_all(s->rate)), more = gv_floats_mul(steep, p);
     gv_floats more_low = gv_floats_madd(steep, p_low, gv_floats_msub(steep, p, more));
@@ -109,41 +132,18 @@ GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_flo
     gv_floats sum = gv_floats_add(one, more), part = gv_floats_sub(sum, one);
     gv_floats lost = gv_floats_add(gv_floats_sub(one, gv_floats_sub(sum, part)), gv_floats_sub(more, part));
     gv_floats sum_low = gv_floats_add(lost, more_low);
-    y.hi = gv_floats_mul(q.hi, sum);
-    gv_floats lo = gv_floats_madd(q.lo, sum, gv_floats_madd(q.hi, sum_low, gv_floats_msub(q.hi, sum, y.hi)));
-    gv_floats scale = gv_floats_add(gv_floats_magnitude(y.hi), q.hi);
-    y.up = gv_floats_madd(scale, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
-    y.down = gv_floats_less(scale, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
-    return y;
-}
-
-/* A loop for each of these three: processors hold too few operations for one chain of this length to run beside the
-   next (docs/decisions.md). First e; then, of gradients, 1/(1 + e), where registers are short. */
-#define GV_FLOAT_INVERSE_APART (GV_FLOAT_LANES < 32)
-
-GV_INLINE void gv_float_sigmoid_exp(const gv_float_rate *s, const float *x, float *hi, float *lo) {
-    gv_floats_pair e = gv_float_exp(s, gv_floats_clamped(gv_floats_load(x), s->most));
-    gv_floats_store(hi, e.hi);
-    gv_floats_store(lo, e.lo);
-}
-
-GV_INLINE void gv_float_sigmoid_inverse(float *hi, float *lo) {
-    gv_floats_pair e = {gv_floats_load(hi), gv_floats_load(lo)}, q = gv_float_inverse(gv_float_one_plus(e));
-    gv_floats_store(hi, q.hi);
-    gv_floats_store(lo, q.lo);
+    gv_floats y = gv_floats_mul(q.hi, sum);
+    gv_floats lo = gv_floats_madd(q.lo, sum, gv_floats_madd(q.hi, sum_low, gv_floats_msub(q.hi, sum, y)));
+    return gv_float_within(y, lo,
+                           gv_floats_madd(gv_floats_add(gv_floats_magnitude(y), q.hi),
+                                          gv_floats_all(GV_FLOAT_SIGMOID_LOSS), gv_floats_all(GV_FLOAT_SIGMOID_LEAST)));
 }
 
 /* y, and as the result bit i: lane i is not decided */
-GV_INLINE uint32_t gv_float_sigmoid(const gv_float_rate *s, int derivative, const float *x, const float *hi,
-                                    const float *lo, float *y) {
-    gv_floats_pair e = {gv_floats_load(hi), gv_floats_load(lo)};
-    gv_floats input = gv_floats_load(x);
-    gv_floats_bounds f;
-    if (derivative)
-        f = gv_float_sigmoid_slope(s, input, GV_FLOAT_INVERSE_APART ? e : gv_float_inverse(gv_float_one_plus(e)));
-    else f = gv_float_sigmoid_value(input, gv_float_one_plus(e));
-    return gv_floats_store_and_compare(y, gv_floats_add(f.hi, f.up), gv_floats_add(f.hi, f.down)) |
-           gv_floats_outside(input, derivative ? 0.0f : GV_FLOAT_SIGMOID_LEAST, s->most);
+GV_INLINE uint32_t gv_float_sigmoid(const gv_float_rate *s, int derivative, gv_floats x, gv_float_divisor by,
+                                    float *y) {
+    gv_floats_bounds f = derivative ? gv_float_sigmoid_slope(s, x, by) : gv_float_sigmoid_value(x, by);
+    return gv_floats_store_and_compare(y, gv_floats_add(f.hi, f.up), gv_floats_add(f.hi, f.down));
 }
 
 #endif

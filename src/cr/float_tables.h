@@ -32,6 +32,8 @@ typedef struct {
     float column[GV_FLOAT_COLUMNS][32];
     float inverse, last; /* of the width; the largest |x| that is not clamped */
 } GV_FLOAT_ALIGNED(64) gv_float_table;
+
+#define GV_EXP_BITS 4 /* e^-s by powers of 2^(1/16): so many a register holds */
 #elif GV_FLOAT_TABLES == GV_ROWS
 enum { GV_CENTRE, GV_HEAD, GV_HEAD_LOW, GV_SLOPE, GV_SECOND, GV_THIRD, GV_FOURTH, GV_BOUND, GV_FLOAT_COLUMNS };
 
@@ -40,9 +42,11 @@ typedef struct {
     const gv_float_row *rows;
     float inverse, last;
 } gv_float_table;
+
+#define GV_EXP_BITS 3
 #endif
 
-/* s = (rate + rate_low) x, |x| <= most; of x, log(2)/8 of s are `step`, and what that lacks is step_low of s */
+/* s = (rate + rate_low) x, |x| <= most; of x, log(2)/2^GV_EXP_BITS of s are `step`, and what that lacks is step_low of s */
 typedef struct { float rate, rate_low, steps_per_unit, step, step_low, most; } gv_float_rate;
 
 #endif

@@ -3,9 +3,6 @@
 #include "cr.h"
 #include "../enclosure/enclosures.h"
 #include "float32.h"
-#if GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-schedule-insns") /* logistic.h has its own order (docs/decisions.md) */
-#endif
 #define GV_ISA GV_TYPED
 #include "float64.h"
 

@@ -23,8 +23,6 @@ GV_INLINE size_t gv_logistic_redo(const gv_logistic_form *f, gv_evaluator evalua
     return open;
 }
 
-GV_INLINE size_t gv_least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* n inputs, a multiple of GV_F64_LANES and not 0; what is not decided goes to `redo` with its place from `offset` on.
    Four groups of lanes are in work at once, each at another step, so that few operations wait for one another. */
 GV_INLINE size_t gv_logistic_block(const gv_logistic_form *f, gv_redo_open redo, const double *x, double *y, size_t n,

@@ -17,13 +17,17 @@ GV_INLINE int gv_count_bits(uint64_t u) {
 GV_INLINE int gv_lowest_bit(uint64_t u) { return u ? gv_count_bits((u & (0 - u)) - 1) : 63; }
 #endif
 
-/* Appends first + k to `place` for every bit k of `lanes`: the new count. Writes up to two places more than that: two
+GV_INLINE size_t gv_least(size_t a, size_t b) { return a < b ? a : b; }
+
+#define GV_PLACES 6
+
+/* Appends first + k to `place` for every bit k of `lanes`: the new count. Writes up to GV_PLACES more than that: so many
    are always written, so that there is seldom a branch to predict. */
 GV_INLINE size_t gv_append_places(unsigned short *place, size_t count, uint64_t lanes, size_t first) {
     int more = gv_count_bits(lanes);
-    for (int k = 0; k < 2; k++, lanes &= lanes - 1)
+    for (int k = 0; k < GV_PLACES; k++, lanes &= lanes - 1)
         place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
-    for (int k = 2; k < more; k++, lanes &= lanes - 1)
+    for (int k = GV_PLACES; k < more; k++, lanes &= lanes - 1)
         place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
     return count + (size_t)more;
 }

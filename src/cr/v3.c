@@ -4,8 +4,6 @@
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt"))), apply_to = function)
 #else
-/* schedule-insns: the parts of a group side by side (docs/decisions.md) */
-#pragma GCC optimize("schedule-insns")
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
 #endif
 #include <immintrin.h>

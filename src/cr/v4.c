@@ -5,14 +5,12 @@
 #pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512bw"))), \
                              apply_to = function)
 #else
-/* schedule-insns: the parts of a group side by side (docs/decisions.md) */
-#pragma GCC optimize("schedule-insns")
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512bw")
 #endif
 #include <immintrin.h>
 #define GV_LANES 8
 #define GV_F64_LANES 8
-#define GV_FLOAT_LANES 32
+#define GV_FLOAT_LANES 16
 #define GV_FLOAT_TABLES 1 /* float_tables.h */
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_v4

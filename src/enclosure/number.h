@@ -6,18 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef GV_UNROLL
-#if defined(__CUDACC__)
-#define GV_UNROLL _Pragma("unroll")
-#elif defined(__clang__)
-#define GV_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define GV_UNROLL _Pragma("GCC unroll 16")
-#else
-#define GV_UNROLL
-#endif
-#endif
-
 #define gv_real GV_TYPED(gv_real)
 #define gv_bits GV_TYPED(gv_bits)
 

@@ -3,18 +3,29 @@
 #define GV_TABLES_EXP_F32_H
 #include "../cr/float_tables.h"
 
-/* twice: 2^(j/8), from its bits j 2^20 taken away; and what is to be added, relative */
+/* 2^(j/16) or 2^(j/8), from its bits those of j taken away; and what is to be added, relative.
+
+   rate, rate_low, steps_per_unit, step, step_low, most: e^-s is 2^-128 there, and 2^128 at -most */
+#if GV_EXP_BITS == 4
 static const float GV_FLOAT_ALIGNED(64) gv_float_exp2[16] = {
-    0x1p+0f, 0x1.f72b84p-1f, 0x1.f06fep-1f, 0x1.ebfdaep-1f, 0x1.ea09e6p-1f, 0x1.eace54p-1f, 0x1.ee89fap-1f, 0x1.f5818ep-1f,
-    0x1p+0f, 0x1.f72b84p-1f, 0x1.f06fep-1f, 0x1.ebfdaep-1f, 0x1.ea09e6p-1f, 0x1.eace54p-1f, 0x1.ee89fap-1f, 0x1.f5818ep-1f,
+    0x1p+0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fep-1f, 0x1.edea64p-1f, 0x1.ebfdaep-1f, 0x1.eab07ep-1f,
+    0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f, 0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f,
 };
 static const float GV_FLOAT_ALIGNED(64) gv_float_exp2_rest[16] = {
-    0.0f, -0x1.9c0c22p-27f, 0x1.125002p-25f, -0x1.0a355p-25f, 0x1.26055cp-26f, 0x1.67a1cap-28f, -0x1.f9c304p-27f, -0x1.a5217cp-28f,
+    0.0f, 0x1.8d96d4p-25f, -0x1.9c0c22p-27f, 0x1.964904p-25f, 0x1.125002p-25f, 0x1.370be4p-25f, -0x1.0a355p-25f, -0x1.00d8acp-27f,
+    0x1.26055cp-26f, -0x1.05cb44p-25f, 0x1.67a1cap-28f, 0x1.a3b5e4p-28f, -0x1.f9c304p-27f, -0x1.6961b4p-28f, -0x1.a5217cp-28f, 0x1.61428ep-28f,
+};
+static const gv_float_rate gv_silu_rate = {0x1p+0f, 0.0f, -0x1.715476p+4f, 0x1.62e43p-5f, -0x1.05c61p-33f, 0x1.62e43p+6f};
+static const gv_float_rate gv_gelu_sigmoid_rate = {0x1.b3b646p+0f, -0x1.78d4fep-26f, -0x1.3a4cbep+5f, 0x1.a10754p-6f, -0x1.01f496p-31f, 0x1.a10754p+5f};
+#else
+static const float GV_FLOAT_ALIGNED(64) gv_float_exp2[8] = {
+    0x1p+0f, 0x1.f72b84p-1f, 0x1.f06fep-1f, 0x1.ebfdaep-1f, 0x1.ea09e6p-1f, 0x1.eace54p-1f, 0x1.ee89fap-1f, 0x1.f5818ep-1f,
+};
+static const float GV_FLOAT_ALIGNED(64) gv_float_exp2_rest[8] = {
     0.0f, -0x1.9c0c22p-27f, 0x1.125002p-25f, -0x1.0a355p-25f, 0x1.26055cp-26f, 0x1.67a1cap-28f, -0x1.f9c304p-27f, -0x1.a5217cp-28f,
 };
-
-/* rate, rate_low, steps_per_unit, step, step_low, most */
-static const gv_float_rate gv_silu_rate = {0x1p+0f, 0.0f, -0x1.715476p+3f, 0x1.62e43p-4f, -0x1.05c61p-32f, 0x1p+6f};
-static const gv_float_rate gv_gelu_sigmoid_rate = {0x1.b3b646p+0f, -0x1.78d4fep-26f, -0x1.3a4cbep+4f, 0x1.a10754p-5f, -0x1.01f496p-30f, 0x1.28p+5f};
+static const gv_float_rate gv_silu_rate = {0x1p+0f, 0.0f, -0x1.715476p+3f, 0x1.62e43p-4f, -0x1.05c61p-32f, 0x1.62e43p+6f};
+static const gv_float_rate gv_gelu_sigmoid_rate = {0x1.b3b646p+0f, -0x1.78d4fep-26f, -0x1.3a4cbep+4f, 0x1.a10754p-5f, -0x1.01f496p-30f, 0x1.a10754p+5f};
+#endif
 
 #endif

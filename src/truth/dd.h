@@ -12,10 +12,23 @@
 
 #if defined(__CUDACC__)
 #define GV_INLINE static __host__ __device__ __forceinline__
+#define GV_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define GV_INLINE static inline __attribute__((always_inline))
+#define GV_UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
 #define GV_INLINE static inline __attribute__((always_inline))
+#define GV_UNROLL _Pragma("GCC unroll 16")
 #else
 #define GV_INLINE static inline
+#define GV_UNROLL
+#endif
+
+/* what is seldom called: inlined, it would take registers of what is always done */
+#if defined(__GNUC__)
+#define GV_SELDOM static __attribute__((noinline))
+#else
+#define GV_SELDOM static
 #endif
 
 #ifdef __CUDA_ARCH__ /* each side of a CUDA file has its own copy of the tables */

@@ -48,8 +48,8 @@ def sub(a, b):
     return f"gv_floats_sub({a}, {b})"
 
 
-def columns(layout):
-    return {name: f"gv_floats_column(f, {place}, at)" for place, name in enumerate(COLUMNS[layout])}
+def columns(layout, at="at"):
+    return {name: f"gv_floats_column(f, {place}, {at})" for place, name in enumerate(COLUMNS[layout])}
 
 
 def slope_of(layout):
@@ -67,10 +67,8 @@ def slope_of(layout):
 
 def sum_of(layout, derivative):
     """hi, lo and loss as they were proved."""
-    c = columns(layout)
-    a = "gv_float_clamped(f, x)"
-    h = sub(a, c["c"])
-    m = f"gv_float_slope(f, at, {h})"
+    c = columns(layout, "along.from.at")
+    h, m = "along.from.h", "along.slope"
     leading = f"({derivative} ? gv_floats_step(x) : gv_floats_not_negative(x))"
 
     def signed(text):
@@ -86,11 +84,14 @@ def sum_of(layout, derivative):
 
 @layouts
 def test_the_code_is_the_algorithm_that_was_proved(layout):
-    f, at, h, x = (Symbol(name) for name in ("f", "at", "h", "x"))
+    f, at, h, x, origin, along = (Symbol(name) for name in ("f", "at", "h", "x", "from", "along"))
     assert algorithm(layout, "gv_float_slope", f, at, h) == "{" + ", ".join(slope_of(layout)) + "}"
     for derivative in (0, 1):
-        got = algorithm(layout, "gv_float_sum", f, derivative, x, at)
+        got = algorithm(layout, "gv_float_sum", f, derivative, x, along)
         assert got == "{" + ", ".join(sum_of(layout, derivative)) + "}"
+    h = sub("gv_float_clamped(f, x)", columns(layout)["c"])
+    assert algorithm(layout, "gv_float_locate", f, x, at) == f"{{at, {h}}}"
+    assert algorithm(layout, "gv_float_along", f, origin) == "{from, gv_float_slope(f, from.at, from.h)}"
     assert algorithm(layout, "gv_float_clamped", f, x) == "gv_floats_at_most(gv_floats_magnitude(x), f.last)"
     step = "gv_floats_madd_all(gv_float_clamped(f, x), f.inverse, 12582912.0)"
     assert algorithm(layout, "gv_float_find", f, x) == f"gv_floats_find({step})"

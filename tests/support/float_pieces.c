@@ -42,10 +42,8 @@ EVALUATE(silu_grad, 1)
 #define EVALUATE_SIGMOID(name, rate, derivative) \
     void by_sigmoid_##name(const float *x, float *y, uint8_t *decided, size_t n) { \
         for (size_t i = 0; i < n; i += GV_FLOAT_LANES) { \
-            float hi[GV_FLOAT_LANES], lo[GV_FLOAT_LANES]; \
-            gv_float_sigmoid_exp(&rate, x + i, hi, lo); \
-            if (derivative && GV_FLOAT_INVERSE_APART) gv_float_sigmoid_inverse(hi, lo); \
-            uint32_t open = gv_float_sigmoid(&rate, derivative, x + i, hi, lo, y + i); \
+            gv_float_divisor by = gv_float_one_plus(gv_float_exp(gv_float_sigmoid_reduce(&rate, x + i))); \
+            uint32_t open = gv_float_sigmoid(&rate, derivative, gv_floats_load(x + i), by, y + i); \
             for (size_t k = 0; k < GV_FLOAT_LANES; k++) decided[i + k] = !(open >> k & 1); \
         } \
     }
@@ -54,12 +52,3 @@ EVALUATE_SIGMOID(gelu_sigmoid, gv_gelu_sigmoid_rate, 0)
 EVALUATE_SIGMOID(gelu_sigmoid_grad, gv_gelu_sigmoid_rate, 1)
 EVALUATE_SIGMOID(silu, gv_silu_rate, 0)
 EVALUATE_SIGMOID(silu_grad, gv_silu_rate, 1)
-
-#define SUM(name, rate) \
-    void sum_##name(const float *x, float *hi, float *lo, size_t n) { \
-        for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_float_sigmoid_exp(&rate, x + i, hi + i, lo + i); \
-    }
-
-/* e^-s as two floats */
-SUM(gelu_sigmoid, gv_gelu_sigmoid_rate)
-SUM(silu, gv_silu_rate)
