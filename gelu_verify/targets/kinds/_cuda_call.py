@@ -75,9 +75,11 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
     return why(cudaFree(memory));
 }}
 """
-# For PTX alone: the launch makes of a template the kernel of this type.
+# For PTX alone: the launch makes of a template the kernel of this type, and a variable has its name there.
+ENTRY = "gelu_verify_entry"
 INSTANTIATING = """{headers}#include "{source}"
 {before}{zeros}
+__device__ {entry} = {callee};
 void gelu_verify_launch(const {T} *x, {T} *y, const {T} *beside, size_t n) {{ {call}; }}
 """
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
@@ -124,6 +126,8 @@ class CudaCall:
             zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
             prepared=prepared.format(T=self.element),
             call=self.call,
+            entry=self.prototype.pointer(ENTRY),
+            callee=self.callee,
         )
 
     @property
