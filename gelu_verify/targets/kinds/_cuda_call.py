@@ -75,13 +75,13 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
     return why(cudaFree(memory));
 }}
 """
-# For PTX alone: the launch makes of a template the kernel of this type, and a variable has its name there.
-ENTRY = "gelu_verify_entry"
+# For PTX alone: the launch makes of a template the kernel of this type.
 INSTANTIATING = """{headers}#include "{source}"
 {before}{zeros}
-__device__ {entry} = {callee};
 void gelu_verify_launch(const {T} *x, {T} *y, const {T} *beside, size_t n) {{ {call}; }}
 """
+ENTRY = "gelu_verify_entry"
+NAMING = INSTANTIATING + f"__device__ auto {ENTRY} = &{{callee}};\n"  # a variable has the name of the kernel
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
 _MEMORY = """static void *gelu_verify_zeros{i}()
@@ -126,7 +126,6 @@ class CudaCall:
             zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
             prepared=prepared.format(T=self.element),
             call=self.call,
-            entry=self.prototype.pointer(ENTRY),
             callee=self.callee,
         )
 

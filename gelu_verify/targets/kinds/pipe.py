@@ -28,7 +28,6 @@ from ..switches import LIBM
 from ._exchange import Exchange
 from .base import Asked, Kind, dtype_of, function_of, hash_of
 
-SECOND_INPUT = "GELU_VERIFY_SECOND_INPUT"
 _ADAPTERS = Path(__file__).parents[1] / "adapters"
 _IMPORT = re.compile(r"(?:^|[\n;])\s*(?:import|from)\s+([\w.]+)")
 
@@ -43,7 +42,11 @@ class ProgramTarget(HostTarget):
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         if not (self._running and self._running[0].usable):
             function = base_name(self.function) if self.second else self.function  # it stays while values change
-            variables = {"GELU_VERIFY_FUNCTION": function, "GELU_VERIFY_DTYPE": dtype, SECOND_INPUT: self.second}
+            variables = {
+                "GELU_VERIFY_FUNCTION": function,
+                "GELU_VERIFY_DTYPE": dtype,
+                "GELU_VERIFY_SECOND_INPUT": self.second,
+            }
             self._running[:] = [Exchange(self.name, self.arguments, variables, self.second)]
         y_bits = output_like(x_bits)
         beside = (self.second_bits(dtype, x_bits.size),) if self.second else ()
