@@ -239,7 +239,8 @@ def measured(target: Mapping[str, Any], gallery: Path) -> dict[str, Any]:
         (result,) = json.loads(done.stdout)
     except ValueError:
         raise NotMeasured(done.stderr.strip()[-500:]) from None
-    return {name: result[name] for name in KEPT} | {"seconds": round(seconds, 1)}
+    second = {"second": result["second"]} if result["second"] else {}
+    return {name: result[name] for name in KEPT} | second | {"seconds": round(seconds, 1)}
 
 
 def adapter_lines(target: Mapping[str, Any]) -> int:
@@ -298,7 +299,8 @@ is another archive. TORCH_FLAGS are the flags of torch's headers (`torch.utils.c
 ## Results
 
 Measured {day} on {processor}, Python {python}, {compiler}; plan default, budget of 64
-buckets. Worst: the largest error in ULP, a lower bound, as float32 and float64 are sampled. Seconds are those of the
+buckets. Worst: the largest error in ULP, a lower bound, as float32 and float64 are sampled; of
+[two inputs](targets.md#functions-of-two-inputs) with the worst of 64 values of the second one. Seconds are those of the
 whole command, on two cores that others used too. CUDA is executed on the CPU ([gpu.md](gpu.md)), with the nearest
 values for approximate instructions.
 
@@ -314,7 +316,7 @@ def page(record: Mapping[str, Any]) -> str:
         if name in results:
             row = results[name]
             cells = [f"{target['project']}: [{name}](#{_anchor(name)})", version_of(target)]
-            cells += [f"{row['function']} {row['dtype']}", row["grade"].replace("_", " ")]
+            cells += [f"{row['function']} {row['dtype']}", shown_grade(row)]
             cells += [shown_range(row["accurate_range"]), f"{row['max_ulp']:.3g}"]
             cells += [str(adapter_lines(target)), f"{row['seconds']:.0f}"]
             lines.append(f"| {' | '.join(cells)} |")
@@ -346,6 +348,13 @@ def _anchor(name: str) -> str:
     return name.replace(".", "")
 
 
+def shown_grade(row: Mapping[str, Any]) -> str:
+    """Of a function of two inputs also the grade with the second one that changes nothing."""
+    second = row.get("second")
+    also = f"; {second['neutral_grade']} with {second['name']} = {second['neutral']:g}" if second else ""
+    return f"{row['grade']}{also}".replace("_", " ")
+
+
 def shown_range(found: Mapping[str, Any] | None) -> str:
     """Where it is within 4 ULP."""
     if found is None:
@@ -363,7 +372,7 @@ def ends(found: Mapping[str, Any] | None) -> tuple[float, float]:
     if found is None:
         return 0.0, 0.0
     low, high = found["low"], found["high"]
-    largest = (3.4028234663852886e38, 1.7976931348623157e308)
+    largest = (3.3895313892515355e38, 3.4028234663852886e38, 1.7976931348623157e308)  # of bfloat16, float32, float64
     return (-inf if -low in largest else low), (inf if high in largest else high)
 
 

@@ -1,7 +1,8 @@
 """The second input is taken element by element; where it is infinite or NaN the result is what IEEE 754 makes of it.
 
 Asked of functions with a second input (g of g f(x), b of f(x + b)) that is passed as an array: values beside each other
-give what each gives alone. inf * f(x) is infinite also where f(x) is below every number of the dtype.
+give what each gives alone, and not what x and g exchanged would. inf * f(x) is infinite also where f(x) is below every
+number of the dtype.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..formats import Format, differ
+from ..formats import Format, differ, to_float64
 from ..functions import Function
 from ..inputs.special import POSITIONS
 from ..records.parts import Severity
 from ..targets.base import Target
 from ..targets.recorded import Recorded
-from ..truth.second_input import judge_pair
+from ..truth.second_input import judge_pair, of_two_inputs
 from .base import Check, Evidence, Finding
 
 VALUES = (1.0, -0.5, 3.0, 0.75, -2.0, 1.5, 0.3125)  # beside each other: no divisor of a vector's width
+EXCHANGED = 16  # pairs that are asked whether both are exchanged
 
 
 def run(evidence: Evidence) -> Finding:
@@ -57,7 +59,31 @@ def _beside_each_other(evidence: Evidence, target: Target, function: str, x: np.
         one, bits = (np.array([each[at]], fmt.uint) for each in (x, got))
         want = judge_pair(function, fmt.name, values[at % len(values)], one, bits).want_bits
         return Finding("fail", detail, int(x[at]), int(got[at]), int(want[0]), other_bits=int(due[at]))
-    return Finding("pass")
+    return _exchanged(evidence, function, target.second, x, np.resize(np.array(values, fmt.uint), len(x)), got)
+
+
+def _exchanged(
+    evidence: Evidence, function: str, second: str, x: np.ndarray, g: np.ndarray, got: np.ndarray
+) -> Finding:
+    """Whether outputs are those of g and x, to half of their digits, and not those of x and g."""
+    fmt = evidence.fmt
+    size = np.abs(to_float64(fmt, x))
+    chosen = np.flatnonzero((size > 0.25) & (size < 6) & (x != g))[:: max(1, len(x) // EXCHANGED)]
+    if not of_two_inputs(function).is_factor or not len(chosen):
+        return Finding("pass")
+
+    def judged(one: np.ndarray, other: np.ndarray, at: int) -> tuple[int, bool]:
+        """What is due, and whether the output is near it."""
+        found = judge_pair(function, fmt.name, int(other[at]), one[at : at + 1], got[at : at + 1])
+        return int(found.want_bits[0]), bool(abs(found.error[0]) <= 2.0 ** (fmt.precision / 2))
+
+    wrong = next((at for at in chosen.tolist() if not judged(x, g, at)[1]), None)
+    if wrong is None or not all(judged(g, x, at)[1] for at in chosen.tolist()):
+        return Finding("pass")
+    at, want, due = wrong, judged(x, g, wrong)[0], judged(g, x, wrong)[0]
+    detail = f"x and {second} are exchanged: with {second} = {evidence.digits(int(g[at]))} it gives "
+    detail += f"{evidence.digits(int(got[at]))} at x = {evidence.digits(int(x[at]))}, which is due with both exchanged"
+    return Finding("fail", detail, int(x[at]), int(got[at]), want, other_bits=due)
 
 
 def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
@@ -66,9 +92,10 @@ def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
 
 CHECK = Check(
     "second_input",
-    "a gate that is read at another index, or of which the first element is taken for all; 0 * inf, where the "
-    "activation underflowed before the product",
+    "a gate that is read at another index, or of which the first element is taken for all; x and the gate exchanged, "
+    "as of packed halves; 0 * inf, where the activation underflowed before the product",
     run,
     severity=_severity,
-    remedy="Read both inputs at the same index; compute the product from an activation that has not been rounded.",
+    remedy="Read both inputs at the same index (--call says which is x); compute the product from an activation that "
+    "has not been rounded.",
 )

@@ -18,7 +18,7 @@ from .enclosures import times as exact_product
 from .limits import POLES, Limit
 from .parameters import LARGEST, Parameter, named, times
 
-G = Parameter("g", Fraction(1), -LARGEST, LARGEST, "second factor", is_input=True)
+G = Parameter("g", Fraction(1), -LARGEST, LARGEST, "second factor", taken_as="factor")
 _ENDS: tuple[Literal["-inf", "inf"], ...] = "-inf", "inf"
 _OTHER_SIGN: dict[str, Literal["", "+", "-", "x", "-x"]] = {"": "", "+": "-", "-": "+", "x": "-x", "-x": "x"}
 _NEGATIVE = {"0": "-0", "-0": "0", "inf": "-inf", "-inf": "inf", "x": "-x", "-x": "x"}

@@ -17,7 +17,7 @@ from .base import Function
 from .enclosures import HALF, ZERO, Enclosure, Terms, dyadic, fraction, ratio
 from .parameters import LARGEST, Parameter, moved, named
 
-B = Parameter("b", Fraction(0), -LARGEST, LARGEST, "number added to x, without rounding", is_input=True)
+B = Parameter("b", Fraction(0), -LARGEST, LARGEST, "number added to x, without rounding", taken_as="summand")
 APART = 2**60  # times the other: then a term leads by itself
 At = Callable[[Enclosure, Fraction], Terms]
 """Terms at t, a fraction that is not zero."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,8 +33,14 @@ class Parameter:
     low: Fraction
     high: Fraction
     meaning: str
-    is_input: bool = False
-    """Whether implementations take it as data, element by element: the name of one says nothing of its value."""
+    taken_as: Literal["", "factor", "summand"] = ""
+    """What it is where implementations take it as data, element by element: "factor", of g f(x); "summand", of f(x + b)
+    (f: `Function.inner`). The name of an implementation says nothing of its value then."""
+
+    @property
+    def is_input(self) -> bool:
+        """Whether implementations take it as data."""
+        return bool(self.taken_as)
 
     @property
     def unsaid(self) -> Fraction | None:

@@ -200,6 +200,12 @@ class TranslatedModule:
     def kernels(self) -> list[str]:
         return [name for name, function in self.loaded.module.functions.items() if function.is_kernel]
 
+    def function_in(self, variable: str) -> str:
+        """The name of the function of which a variable of the module holds the address."""
+        (initial,) = self.loaded.module.variables[variable].initial
+        assert isinstance(initial, tuple)
+        return initial[0]
+
     def get_global(self, name: str) -> tuple[int, int]:
         self._context.driver.context("cuModuleGetGlobal")
         try:

@@ -137,7 +137,12 @@ class LoadedModule:
             flags = ALLOCATED | (CONSTANT if variable.space == "const" else 0)
             self.addresses[variable.name] = memory.alloc(variable.nbytes, flags)
         for variable in stored:
-            self._initialize(variable)
+            if not self._holds_functions(variable):
+                self._initialize(variable)
+
+    def _holds_functions(self, variable: Variable) -> bool:
+        """Whether it is left unwritten, so that reading it is a fault: functions have no addresses here."""
+        return any(isinstance(each, tuple) and each[0] in self.module.functions for each in variable.initial)
 
     def _initialize(self, variable: Variable) -> None:
         """What has no initial value is zero."""

@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import UsageError
 from ..formats import Format, get_format, is_nan, is_zero, to_float64
 from ..functions import Function, get_function, named
+from ..functions.parameters import Parameter
 from . import _core
 from .carried import VALUE
 from .values import Judgement, enclosures, judge
@@ -34,18 +35,18 @@ class Second(NamedTuple):
     """A function with a second input, without a value of it."""
 
     function: Function
-    parameter: str
+    parameter: Parameter
     inner: Function
     """The function of x."""
 
     @property
     def is_factor(self) -> bool:
         """Whether it is g f(x): else f(x + b)."""
-        return self.parameter == "g"
+        return self.parameter.taken_as == "factor"
 
     def at(self, fmt: Format, second_bits: int) -> Function:
         """The function of x for a second input that is a finite number."""
-        return get_function(named(self.function.name, {self.parameter: fmt.fraction(second_bits)}))
+        return get_function(named(self.function.name, {self.parameter.name: fmt.fraction(second_bits)}))
 
     def known_at(self, fmt: Format, second_bits: int) -> Function:
         """The same for any second input, for its facts: of one that is no finite number no shape is stated."""
@@ -59,7 +60,7 @@ def of_two_inputs(function: str) -> Second:
     entry = get_function(function)
     if entry.inner is None or len(entry.parameters) != 1 or "[" in entry.name:
         raise UsageError(f"{function} has no second input that is not given (accepted: as swiglu, bias_gelu)")
-    return Second(entry, entry.parameters[0].name, get_function(entry.inner))
+    return Second(entry, entry.parameters[0], get_function(entry.inner))
 
 
 def judge_pair(function: str, dtype: str, second_bits: int, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:

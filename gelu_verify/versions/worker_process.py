@@ -97,7 +97,7 @@ class WorkerProcess:
     def ask(self, opening: Opening, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
         """Fill the outputs for these inputs."""
         self.open(opening, len(x_bits))
-        self._running[0].ask(x_bits, y_bits, PATIENCE)
+        self._running[0].ask(x_bits, y_bits, seconds=PATIENCE)
 
     def digests(self, opening: Opening, spans: Sequence[tuple[int, int]]) -> list[str]:
         """sha256 of the outputs for all inputs of each span of ordinals."""

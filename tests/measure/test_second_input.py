@@ -17,6 +17,7 @@ from gelu_verify.measure import second_input as whole
 from gelu_verify.measure import tried_pairs as tried
 from gelu_verify.measure.second_input import swept_pairs
 from gelu_verify.records.grades import ORDER
+from gelu_verify.records.sentences import COMPOSED
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import read_run, write_run
 from gelu_verify.targets.python_callables import callable_target
@@ -40,6 +41,15 @@ def test_fused_is_better_than_composed_in_numbers():
     assert fused.second.activation_ulp < 0.01
     assert early.second.activation_ulp > 0.4
     assert f"{100 * early.second.composed_correctly_rounded:.0f}"[:2] in early.sentence
+
+
+def test_a_zero_of_the_other_sign_is_not_another_form():
+    """Both are right where g is 0."""
+    early, other = judged("gate_rounded_early"), judged("gate_with_a_beta")
+    assert early.second.outputs_sha256 != other.second.outputs_sha256
+    assert early.second.like_composed == other.second.like_composed >= COMPOSED
+    assert "as where each step is rounded" in other.sentence
+    assert judged("swiglu").second.like_composed < COMPOSED
 
 
 @pytest.mark.parametrize(

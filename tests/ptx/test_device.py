@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import requiring
+from foreign import chosen
 from repository import SUPPORT
 
 from gelu_verify import targets
@@ -45,6 +46,29 @@ def test_a_kernel_of_a_source_file_is_executed():
 def test_what_does_not_run_there_is_refused(name, options, message):
     with pytest.raises(UsageError, match=message):
         targets.select([name], **options)
+
+
+def test_of_kernels_that_the_file_makes_itself_the_one_that_is_named_is_called(tmp_path):
+    """As in vLLM, whose one template is that of all its functions."""
+    requiring.nvcc()
+    (tmp_path / "act.cu").write_text("""
+namespace act {
+template <typename T> __device__ T relu(const T &x) { return x > 0 ? x : 0; }
+template <typename T> __device__ T same(const T &x) { return x; }
+template <typename T, T (*F)(const T &)> __global__ void times(T *out, const T *input, int d)
+{ for (int i = threadIdx.x; i < d; i += blockDim.x) out[i] = F(input[i]) * input[d + i]; }
+}
+void both(float *y, float *x, int d)
+{ act::times<float, act::same<float>><<<1, 32>>>(y, x, d); act::times<float, act::relu<float>><<<1, 32>>>(y, x, d); }
+""")
+    x = np.array([-1.0, 2.0, -3.0], np.float32)
+    for name, due in (("relu", [-0.0, 1.0, -0.0]), ("same", [-0.5, 1.0, -1.5])):
+        target = chosen(
+            f"{tmp_path}/act.cu:act::times<float, act::{name}<float>>",
+            **{"function": "reglu", "device": "ptx", "call": "f<<<1, 64>>>(y, xg, n)"},
+        )
+        got = target.with_second("reglu[g=0.5]").evaluate("float32", x.view(np.uint32)).view(np.float32)
+        np.testing.assert_array_equal(got, due)
 
 
 def test_a_header_is_one_of_cuda_where_it_is_to_run_on_a_device(tmp_path):

@@ -210,6 +210,32 @@ def test_a_sum_of_a_product_that_may_be_contracted_is_named(statements, found):
     assert ("one fma (-fmad=false decides that)" in translated.why_not_determined()) == bool(found)
 
 
+@pytest.mark.parametrize("name", ["seven", "holder"])
+def test_a_variable_that_holds_a_function_cannot_be_read(name):
+    """Functions have no addresses here, so that it is never written."""
+    memory = AddressedMemory()
+    module = LoadedModule(
+        f"""{HEAD}.visible .global .align 8 .u64 seven = 7;
+.visible .global .align 8 .u64 holder = k;
+.visible .entry k(.param .u64 out) {{
+    .reg .b64 %r<3>;
+    ld.param.u64 %r1, [out];
+    ld.global.u64 %r2, [{name}];
+    st.global.u64 [%r1], %r2;
+    ret;
+}}""",
+        memory,
+    )
+    place, found = memory.alloc(8), np.zeros(8, np.uint8)
+    if name == "holder":
+        with pytest.raises(KernelFault, match="unwritten memory is read"):
+            module.kernel("k").launch((1, 1, 1), (1, 1, 1), word(place))
+    else:
+        module.kernel("k").launch((1, 1, 1), (1, 1, 1), word(place))
+        memory.read(place, found)
+        assert found.view(np.uint64) == 7
+
+
 def test_what_is_not_ptx():
     with pytest.raises(PtxError, match="not PTX"):
         parse("int main() {}")

@@ -15,8 +15,10 @@ import numpy as np
 
 _PYTHON = """
 import ctypes, os, sys
+import ml_dtypes
 import numpy as np
 x = np.frombuffer(sys.stdin.buffer.read(), {dtype!r}).copy()
+g = b = np.full_like(x, {second})
 answers = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)  # where a library prints
 def scalar(library, symbol, *first):
@@ -78,7 +80,11 @@ _WORDS = {
     "float32": {"array": "Float32Array", "single": "single", "short": "f32"},
     "float64": {"array": "Float64Array", "single": "double", "short": "f64"},
 }
-_FORMATS = {"float32": (24, -126), "float64": (53, -1022)}  # significant bits, exponent of the smallest normal number
+_FORMATS = {
+    "bfloat16": (8, -126),
+    "float32": (24, -126),
+    "float64": (53, -1022),
+}  # significant bits, exponent of the smallest normal number
 
 # Each in a form that cancels nowhere.
 EXACT: dict[str, Callable[[Any], Any]] = {
@@ -95,6 +101,25 @@ EXACT: dict[str, Callable[[Any], Any]] = {
 }
 
 
+EXACT_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "swiglu": lambda x, g: g * EXACT["silu"](x),
+    "geglu": lambda x, g: g * EXACT["gelu"](x),
+    "geglu_tanh": lambda x, g: g * EXACT["gelu_tanh"](x),
+    "bias_gelu": lambda x, b: EXACT["gelu"](x + b),
+    "bias_gelu_tanh": lambda x, b: EXACT["gelu_tanh"](x + b),
+}
+
+
+def exact(function: str, x: float, second: float | None = None) -> Any:
+    """Of x, and of a second input where it takes one."""
+    at = mpmath.mpf(float(x))
+    return EXACT[function](at) if second is None else EXACT_OF_TWO[function](at, mpmath.mpf(second))
+
+
+def smallest_normal(dtype: str) -> float:
+    return float(2.0 ** _FORMATS[dtype][1])
+
+
 def _rising(x: Any) -> tuple[Any, Any]:
     """The factor of x in gelu_tanh, (1 + tanh u)/2 = 1/(1 + e^-2u), and its derivative."""
     root, cubic = mpmath.sqrt(2 / mpmath.pi), mpmath.mpf("0.044715")
@@ -102,13 +127,15 @@ def _rising(x: Any) -> tuple[Any, Any]:
     return 1 / (1 + power), 2 * root * (1 + 3 * cubic * x**2) * power / (1 + power) ** 2
 
 
-def called_alone(target: Mapping[str, Any], dtype: str, x: np.ndarray, folder: Path, scratch: Path) -> np.ndarray:
-    """What the library's own call gives for x, in a process of its own."""
+def called_alone(
+    target: Mapping[str, Any], dtype: str, x: np.ndarray, folder: Path, scratch: Path, second: float = 1.0
+) -> np.ndarray:
+    """What the library's own call gives for x, and one second input where it takes one, in a process of its own."""
     if language := next(filter(target.__contains__, _SCRIPTS), None):
         return _of_a_script(*_SCRIPTS[language], target[language], target, dtype, x, folder, scratch)
-    typed = {"float32": "float", "float64": "double"}[dtype]
+    typed = {"float32": "float", "float64": "double"}.get(dtype)
     if "python" in target:
-        words = [sys.executable, "-c", _PYTHON.format(dtype=dtype, type=typed, code=target["python"])]
+        words = [sys.executable, "-c", _PYTHON.format(dtype=dtype, type=typed, code=target["python"], second=second)]
     else:
         cpp = "c++" in target
         source, program = scratch / f"alone.{'cpp' if cpp else 'c'}", scratch / "alone"
@@ -144,15 +171,18 @@ def _of_a_script(
     return np.fromfile(scratch / "y", dtype)
 
 
-def error_in_ulp(function: str, dtype: str, x: float, got: float) -> float:
-    """Distance from the exact value, in units of the last place of that; of a result that is a number.
+def error_in_ulp(function: str, dtype: str, x: float, got: float, second: float | None = None) -> float:
+    """Distance from the exact value, in units of the last place of that; NaN of NaN.
 
-    What overflows is 2^(1 + emax).
+    What overflows is 2^(1 + emax), and so is an infinity.
     """
+    if np.isnan(float(got)):
+        return float("nan")
     significant, emin = _FORMATS[dtype]
     with mpmath.workdps(60):
-        exact, emax = EXACT[function](mpmath.mpf(float(x))), 1 - emin
-        exact = min(exact, mpmath.ldexp(1, emax + 1))
-        exponent = mpmath.frexp(exact)[1] - 1 if exact else emin
+        emax = 1 - emin
+        most = mpmath.ldexp(1, emax + 1)
+        due, given = (max(-most, min(value, most)) for value in (exact(function, x, second), mpmath.mpf(float(got))))
+        exponent = mpmath.frexp(due)[1] - 1 if due else emin
         ulp = mpmath.ldexp(1, min(max(exponent, emin), emax) - significant + 1)
-        return float(abs(mpmath.mpf(float(got)) - exact) / ulp)
+        return float(abs(given - due) / ulp)

@@ -21,6 +21,11 @@ def gate_rounded_early(x, g):
         return in_float32(x, x, lambda x, _: silu(x)) * g
 
 
+def gate_with_a_beta(x, g):
+    """As vLLM computes it: the activation rounded, times g + 0, which is 0 of g = -0."""
+    return gate_rounded_early(x, g + np.float32(0).astype(g.dtype))
+
+
 def swapped(x, g):
     return swiglu(g, x)
 

@@ -10,26 +10,31 @@ from gelu_verify.errors import TargetFailure
 
 BOTH = ("float32", "float64")
 # Program; name of the target; formats; the identity; a function, its expression in float64, its error in ULP at most;
-# three doubles as something else, and what is said of it; what is said of an unknown name.
+# x g; three doubles as something else, and what is said of it; what is said of an unknown name.
 LANGUAGES = [
     (
         *("node", "pipe:node adapter.js '{}'", BOTH, "x", ("tanh", "x.map(Math.tanh)", 1)),
+        "x.map((v, i) => v * g[i])",
         *("x.slice(1)", "is Float64Array of 2, not Float64Array of 3", "ReferenceError: absent is not defined"),
     ),
     (
         *("Rscript", "pipe:Rscript adapter.R '{}'", BOTH[1:], "x", ("tanh", "tanh(x)", 3)),
+        "x * g",
         *("x > 0", "the result is logical of 3, not double of 3", 'could not find function "absent"'),
     ),
     (
         *("octave-cli", "pipe:octave-cli adapter.m '{}'", BOTH, "x", ("erf", "erf(x)", 1)),
+        "x .* g",
         *("single(x)", "the result is single of 3, not double of 3", "'absent' undefined"),
     ),
     (
         *("go", "pipe:sh adapter.go '{}' math", BOTH, "T(math.Pow(float64(x), 1))", ("erf", "math.Erf(x)", 1)),
+        "T(math.Abs(1)) * x * g",
         *("float32(math.Abs(x))", "cannot use float32.math.Abs.x", "undefined: absent"),
     ),
     (
         *("rustc", "pipe:sh adapter.rs '{}'", BOTH, "x", ("tanh", "x.tanh()", 3)),
+        "x * g",
         *("x as f32", "mismatched types", "cannot find function `absent`"),
     ),
 ]
@@ -64,8 +69,23 @@ def test_the_function_is_that_of_the_language(language):
     assert max(error_in_ulp(function, "float64", *point) for point in zip(x, y, strict=True)) <= most
 
 
+def test_a_second_input_is_beside_x(language):
+    """In two requests, and in one after them."""
+    name, dtypes, _, _, product, *_ = language
+    for dtype in dtypes:
+        target = chosen(name(product), function="reglu", dtype=dtype, call="f(x, g)")
+        three = target.with_second("reglu", tuple(bits(dtype, "1", "-0.5", "3").tolist()))
+        for n in (50_000, 3):
+            x = some_bits(dtype, n)
+            with np.errstate(all="ignore"):
+                due = x.view(dtype) * np.resize(np.array([1, -0.5, 3], dtype), n)
+            np.testing.assert_array_equal(three.evaluate(dtype, x).view(dtype), due)
+
+
 def test_what_is_wrong_is_said(language):
-    name, dtypes, identity, _, other, said_of_it, unknown = language
+    name, dtypes, identity, _, product, other, said_of_it, unknown = language
+    with pytest.raises(TargetFailure, match=r"\bg\b"):  # of a function of one input
+        chosen(name(product), dtype="float64").evaluate("float64", bits("float64", "1"))
     three = bits("float64", "1", "2", "3")
     for expression, message in ((other, said_of_it), ("absent(x)", unknown)):
         with pytest.raises(TargetFailure, match=message):

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from foreign import chosen, needs_cc, shared_library, some_bits
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gelu_verify import targets, verify
@@ -29,6 +29,7 @@ while head := read(8):
     x = read(n * size)
     assert 1 <= n <= 65536 and len(x) == n * size
 """
+FLOATS = st.integers(0, 0x7F800000)
 FLUSH = "    sys.stdout.buffer.flush()\n"
 
 
@@ -105,6 +106,79 @@ def test_the_run_says_what_it_really_computes(program):
     result = verify(identity, "gelu", "float32", "landmarks")
     assert result.record.variant == "none"
     assert "variant" in result.failed_checks
+
+
+# Of a function of x and g: n values of x, then as many of g; it returns n.
+TWO_INPUTS = """    n //= 2
+    x, g = x[: n * size], x[n * size :]
+    if os.environ["GELU_VERIFY_SECOND_INPUT"] != "g" or os.environ["GELU_VERIFY_FUNCTION"] != "swiglu": sys.exit("no g")
+"""
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sizes=st.lists(st.integers(1, 3 * FRAME + 5), min_size=1, max_size=3), values=st.lists(FLOATS, min_size=1))
+def test_a_second_input_follows_x_in_every_request(program, sizes, values):
+    """One process, whatever the values: which half is which is what the two programs return."""
+    texts = {half: FRAME_LOOP + TWO_INPUTS + f"    write(n.to_bytes(8, 'little') + {half})\n{FLUSH}" for half in "xg"}
+    asked = {"function": "swiglu", "dtype": "float32", "call": "f(x, g)"}
+    targets = [chosen(program(text, f"{half}.py"), **asked) for half, text in texts.items()]
+    for n in sizes:
+        x = some_bits("float32", n, seed=n)
+        for target, due in zip(targets, (x, np.resize(np.array(values, np.uint32), n)), strict=True):
+            asked = target.with_second("swiglu", tuple(values))
+            np.testing.assert_array_equal(asked.evaluate("float32", x), due)
+    assert len({id(each._running) for each in (targets[0], targets[0].with_second("swiglu[g=2]"))}) == 1
+    fixed = targets[1].with_second("swiglu[g=2]")
+    assert fixed.evaluate("float32", x[:1]) == 0x40000000
+
+
+def test_one_that_takes_no_second_input_is_told_so(program):
+    """It returns as many values as the request has."""
+    target = chosen(
+        program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), function="swiglu", dtype="float32", call="f(x, g)"
+    )
+    message = "returned 6 where the frame of 3 values was due, .* its request has 3 values of x and as many of g"
+    with pytest.raises(TargetFailure, match=message) as raised:
+        target.evaluate("float32", np.zeros(3, np.uint32))
+    assert raised.value.kind == "shape"
+
+
+@pytest.mark.parametrize(
+    ("function", "call", "message"),
+    [
+        ("swiglu", "f(g, x)", r"says nothing of pipe:cat \(accepted of a program: 'f\(x, g\)', 'f\(x, b\)', 'f\(x\)'"),
+        ("swiglu", "f(x, b)", "swiglu has no second input b"),
+        ("gelu", "f(x, g)", "gelu has no second input g"),
+    ],
+)
+def test_a_call_of_a_program_says_which_second_input_it_takes(function, call, message):
+    with pytest.raises(UsageError, match=message):
+        targets.select(["pipe:cat"], function=function, dtype="float32", call=call)
+
+
+def test_a_name_that_says_two_inputs_is_asked_for(program):
+    with pytest.raises(UsageError, match=r"--call 'f\(x, g\)' says how it takes g"):
+        chosen(program("", "swiglu.py"), dtype="float32")
+
+
+def test_a_program_of_two_inputs_is_measured(program):
+    """Halves that are swapped compute another function: silu of g, times x."""
+    text = (
+        FRAME_LOOP.replace("import os", "import numpy as np, os")
+        + TWO_INPUTS
+        + """
+    x, g = (np.frombuffer(each, "f4").astype("f8") for each in (x, g))
+    np.seterr(all="ignore")
+    write(n.to_bytes(8, "little") + (x / (1 + np.exp(-x)) * g).astype("f4").tobytes())
+"""
+    )
+    right = program(text + FLUSH, "right.py")
+    swapped = program(text.replace("in (x, g))", "in (g, x))") + FLUSH, "swapped.py")
+    results = [verify(each, "swiglu", "float32", "landmarks", call="f(x, g)").record for each in (right, swapped)]
+    assert [each.second.values for each in results] == [16, 16]
+    assert results[0].max_ulp <= 0.51
+    assert results[1].max_ulp > 1e6
+    assert [each.grade for each in results] == ["faithful", "broken"]
 
 
 def test_name_arguments_and_version(program, tmp_path):

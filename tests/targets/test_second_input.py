@@ -18,6 +18,7 @@ X, G = bits("float32", "1", "-2", "0.5", "3", "-1", "7", "0.25"), bits("float32"
 SOURCE = """
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 static float silu(float x) { return x / (1.0f + expf(-x)); }
 void swiglu_f32(const float *x, const float *g, float *y, size_t n)
 { for (size_t i = 0; i < n; i++) y[i] = silu(x[i]) * g[i]; }
@@ -28,6 +29,13 @@ void glu(const float *gate, const float *up, float *y, size_t n)
 float swiglu_of_one(float x, float g) { return silu(x) * g; }
 void swiglu_by(const float *x, float *y, float g, size_t n)
 { for (size_t i = 0; i < n; i++) y[i] = silu(x[i]) * g; }
+void swiglu_by_wider(const float *x, float *y, double g, size_t n) { swiglu_by(x, y, (float)g, n); }
+float swiglu_of_two_types(float x, double g) { return silu(x) * (float)g; }
+void swiglu_by_half(const double *x, double *y, float g, size_t n)
+{ for (size_t i = 0; i < n; i++) y[i] = x[i] * g; }
+double swiglu_of_float(double x, float g) { return x * g; }
+void swiglu_bits(const uint16_t *x, uint16_t *y, float g, size_t n) { (void)x, (void)y, (void)g, (void)n; }
+void swiglu_mixed(const float *x, const double *g, float *y, size_t n) { (void)x, (void)y, (void)g, (void)n; }
 """
 
 
@@ -149,12 +157,14 @@ def source(tmp_path_factory):
         ("glu", {"call": "f(x, g, y, n)", "function": "swiglu"}),
         ("swiglu_of_one", {}),
         ("swiglu_by", {}),
+        ("swiglu_by_wider", {}),
+        ("swiglu_of_two_types", {}),
     ],
 )
 def test_a_c_function_gets_it_by_name_or_as_the_call_says(source, symbol, asked):
     target = chosen(f"{source}:{symbol}", **asked)
     assert (target.function, target.second) == ("swiglu", "g")
-    assert target.one_second == (symbol == "swiglu_by")
+    assert target.one_second == symbol.startswith("swiglu_by")
     for values in (G[:1],) if target.one_second else (G, G[:1]):
         assert np.allclose(outputs(target, values), due(values), rtol=1e-6)
 
@@ -165,11 +175,19 @@ def test_a_c_function_gets_it_by_name_or_as_the_call_says(source, symbol, asked)
         ("glu", "swiglu", r"give --call 'f\(x, g, y, n\)', or --call 'f\(g, x, y, n\)'"),
         ("silu_and_mul", None, r"nothing says how it takes g: give --call 'f\(y, xg, n\)'"),
         ("swiglu_f32", "gelu", r"give --call"),
+        ("swiglu_by_half", None, r"takes g as float, which does not have every double \(accepted: double, or a wider"),
+        ("swiglu_of_float", None, r"takes g as float, which does not have every double"),
+        ("swiglu_mixed", None, r"needs x and y, and g, as pointers to the same type"),
     ],
 )
 def test_what_is_open_in_c_is_asked_for(source, symbol, function, words):
     with pytest.raises(UsageError, match=words):
         chosen(f"{source}:{symbol}", function=function)
+
+
+def test_bits_are_not_taken_for_the_number_that_they_are(source):
+    with pytest.raises(UsageError, match="takes g as float, which does not have every uint16_t"):
+        chosen(f"{source}:swiglu_bits", dtype="bfloat16")
 
 
 def test_a_second_input_by_value_is_no_parameter_of_a_kernel(source):

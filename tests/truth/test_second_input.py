@@ -1,12 +1,15 @@
 """One second input, any bit pattern: finite ones as parameters, others as IEEE 754 has it of the formula."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import from_ordinals, get_format, is_nan, to_float64
+from gelu_verify.functions import FUNCTIONS, get_function
+from gelu_verify.truth.composed import composed_bits
 from gelu_verify.truth.second_input import judge_pair, of_two_inputs
 from gelu_verify.truth.values import exact, judge
 
@@ -24,7 +27,7 @@ def bits(dtype, text):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", ["swiglu", "bias_gelu", "reglu_grad"])
 def test_a_finite_second_input_is_a_parameter(function, dtype):
-    x, name = every_x(dtype), of_two_inputs(function).parameter
+    x, name = every_x(dtype), of_two_inputs(function).parameter.name
     got = np.random.default_rng(1).integers(0, 1 << 16, x.size, dtype=np.uint16)
     for text, number in (("0.5", "0.5"), ("-3", "-3"), ("-0", "0"), ("0", "0")):
         found, expected = (
@@ -33,6 +36,29 @@ def test_a_finite_second_input_is_a_parameter(function, dtype):
         )
         for one, other in zip(found, expected, strict=True):
             assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("like", ["swiglu", "bias_gelu"])
+def test_the_function_says_what_its_second_input_is_and_no_name(monkeypatch, like):
+    """Another name of g and of b, as of somebody else's function: g of the sum, b of the product."""
+    entry = get_function(like)
+    name = {"swiglu": "b", "bias_gelu": "g"}[like]
+    (own,) = entry.parameters
+    other = replace(
+        entry,
+        name="of_another",
+        parameters=(replace(own, name=name),),
+        with_values=lambda values: entry.with_values({own.name: values[name]}),
+    )
+    monkeypatch.setitem(FUNCTIONS._functions, other.name, other)
+    x = every_x("bfloat16")
+    got = np.random.default_rng(2).integers(0, 1 << 16, x.size, dtype=np.uint16)
+    for text in ("inf", "-inf", "nan", "-3"):
+        found, expected = (judge_pair(each, "bfloat16", bits("bfloat16", text), x, got) for each in (other.name, like))
+        for one, two in zip(found, expected, strict=True):
+            assert np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+        outputs = [composed_bits(each, "bfloat16", bits("bfloat16", text), x) for each in (other.name, like)]
+        assert np.array_equal(*outputs)
 
 
 def due_of_product(function, g, x):

@@ -1,6 +1,6 @@
 // A function of JavaScript as a target: gelu-verify run "pipe:node adapter.js 'x.map(Math.tanh)'" (docs/targets.md).
-// x is a Float32Array or Float64Array of inputs; the expression gives one of as many outputs. `require` finds what the
-// working folder has.
+// x is a Float32Array or Float64Array of inputs, and so is g or b of a function of two inputs; the expression gives one
+// of as many outputs. `require` finds what the working folder has.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -12,7 +12,8 @@ process.on("uncaughtException", (error) => {
 });
 const Values = { float32: Float32Array, float64: Float64Array }[process.env.GELU_VERIFY_DTYPE];
 if (!Values) throw new Error("float32 and float64 only");
-const f = new Function("x", "require", `return (${process.argv[2]})`);
+const second = process.env.GELU_VERIFY_SECOND_INPUT; // its name
+const f = new Function("require", "x", second || "_", `return (${process.argv[2]})`);
 const required = createRequire(path.resolve("adapter.js"));
 console.log = console.info = console.error; // stdout is for answers
 
@@ -28,11 +29,13 @@ function read(size) {
 }
 
 for (let head; (head = read(8)); ) {
-  const n = Number(head.readBigUInt64LE());
-  const y = f(new Values(read(n * Values.BYTES_PER_ELEMENT).buffer), required);
+  const inputs = new Values(read(Number(head.readBigUInt64LE()) * Values.BYTES_PER_ELEMENT).buffer);
+  const n = second ? inputs.length / 2 : inputs.length;
+  const y = f(required, inputs.slice(0, n), inputs.slice(n));
   if (!(y instanceof Values) || y.length !== n) {
     throw new Error(`the result is ${y?.constructor.name} of ${y?.length}, not ${Values.name} of ${n}`);
   }
+  head.writeBigUInt64LE(BigInt(n));
   const answer = Buffer.concat([head, Buffer.from(y.buffer, y.byteOffset, y.byteLength)]);
   for (let at = 0; at < answer.length; ) at += fs.writeSync(1, answer, at);
 }

@@ -1,9 +1,10 @@
 /*bin/true
 # A function of Rust as a target: gelu-verify run "pipe:sh adapter.rs 'x.tanh()'" --dtype float32 (docs/targets.md).
-# x is one input, an f32 or f64, and the expression its output. Further words are flags of rustc: --extern libm=liblibm.rlib.
+# x is one input, an f32 or f64, as is g or b of a function of two inputs, and the expression its output. Further words are
+# flags of rustc: --extern libm=liblibm.rlib.
 # sh runs this comment, which compiles the rest; the program removes its folder.
 export FOLDER="$(mktemp -d)"
-printf %s "$1" > "$FOLDER/expression"
+printf 'fn f(x: T, %s: T) -> T { %s }' "${GELU_VERIFY_SECOND_INPUT:-_}" "$1" > "$FOLDER/expression"
 shift
 rustc -O --edition 2021 -A warnings --error-format short --cfg "$GELU_VERIFY_DTYPE" "$@" -o "$FOLDER/program" "$0" 2> "$FOLDER/said" &&
   exec "$FOLDER/program"
@@ -12,7 +13,7 @@ grep -m 1 error "$FOLDER/said" >&2
 rm -r "$FOLDER"
 exit 1
 */
-use std::io::{stdin, stdout, ErrorKind, Read, Result, Write};
+use std::io::{stdin, stdout, BufWriter, ErrorKind, Read, Result, Write};
 
 #[cfg(float32)]
 type T = f32;
@@ -21,27 +22,26 @@ type T = f64;
 #[cfg(not(any(float32, float64)))]
 compile_error!("float32 and float64 only");
 
-fn f(x: T) -> T {
-    include!(concat!(env!("FOLDER"), "/expression"))
-}
+include!(concat!(env!("FOLDER"), "/expression"));
 
 fn main() -> Result<()> {
     std::fs::remove_dir_all(env!("FOLDER"))?;
-    let (mut input, mut output, mut values) = (stdin().lock(), stdout().lock(), Vec::new());
+    let inputs = if option_env!("GELU_VERIFY_SECOND_INPUT").unwrap_or("").is_empty() { 1 } else { 2 };
+    let (mut input, mut output, mut bytes) = (stdin().lock(), BufWriter::new(stdout().lock()), Vec::new());
     loop {
         let mut head = [0; 8];
         match input.read_exact(&mut head) {
             Err(end) if end.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             read => read?,
         }
-        values.resize(u64::from_le_bytes(head) as usize * size_of::<T>(), 0);
-        input.read_exact(&mut values)?;
-        for value in values.chunks_exact_mut(size_of::<T>()) {
-            let y = f(T::from_le_bytes((&*value).try_into().unwrap()));
-            value.copy_from_slice(&y.to_le_bytes());
+        bytes.resize(u64::from_le_bytes(head) as usize * size_of::<T>(), 0);
+        input.read_exact(&mut bytes)?;
+        let values: Vec<T> = bytes.chunks(size_of::<T>()).map(|bits| T::from_le_bytes(bits.try_into().unwrap())).collect();
+        let n = values.len() / inputs;
+        output.write_all(&(n as u64).to_le_bytes())?;
+        for (x, second) in values[..n].iter().zip(&values[values.len() - n..]) {
+            output.write_all(&f(*x, *second).to_le_bytes())?;
         }
-        output.write_all(&head)?;
-        output.write_all(&values)?;
         output.flush()?;
     }
 }

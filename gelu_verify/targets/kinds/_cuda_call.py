@@ -80,6 +80,8 @@ INSTANTIATING = """{headers}#include "{source}"
 {before}{zeros}
 void gelu_verify_launch(const {T} *x, {T} *y, const {T} *beside, size_t n) {{ {call}; }}
 """
+ENTRY = "gelu_verify_entry"
+NAMING = INSTANTIATING + f"__device__ auto {ENTRY} = &{{callee}};\n"  # a variable has the name of the kernel
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
 _MEMORY = """static void *gelu_verify_zeros{i}()
@@ -124,6 +126,7 @@ class CudaCall:
             zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
             prepared=prepared.format(T=self.element),
             call=self.call,
+            callee=self.callee,
         )
 
     @property

@@ -1,6 +1,7 @@
 """Frames of bits to a program and back, written and read at the same time: neither side can block the other for ever.
 
-A frame is the number of its values as 8 bytes, then the values; little-endian. It returns a frame of as many.
+A frame is the number of its values as 8 bytes, then the values; little-endian. It returns a frame of as many, or of
+half as many where a frame has values of x and then as many of a second input.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _PATIENCE = 2.0  # seconds to end in, once its input has ended
 
 
 class Exchange:
-    """A running program. `usable`: it can be called; after a failure it cannot, and has ended."""
+    """A running program. `second`: the second input that it takes; empty for none. `usable`: it can be called; after a
+    failure it cannot, and has ended."""
 
-    def __init__(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
-        self._name = name
+    def __init__(self, name: str, arguments: Sequence[str], variables: Mapping[str, str], second: str = "") -> None:
+        self._name, self._second = name, second
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         try:
             self._process = ChildProcess(arguments, variables=variables, stop=None, patience=_PATIENCE, **pipes)
@@ -36,12 +38,15 @@ class Exchange:
         self._end = weakref.finalize(self, self._process.end)  # at exit too
         self.usable = True
 
-    def ask(self, x_bits: np.ndarray, y_bits: np.ndarray, seconds: float = inf) -> None:
-        """Send all of `x_bits`, fill `y_bits`; TargetFailure when the program ends, returns something else, or takes
-        longer."""
+    def ask(self, x_bits: np.ndarray, y_bits: np.ndarray, *beside: np.ndarray, seconds: float = inf) -> None:
+        """Send all of `x_bits`, and of the second input `beside` them, fill `y_bits`; TargetFailure when the program
+        ends, returns something else, or takes longer."""
         self.usable = False  # until every output is here: an interrupt leaves the program amid a frame
         little = x_bits.dtype.newbyteorder("<")
-        inputs, outputs = _Frames(x_bits.astype(little, copy=False)), _Frames(y_bits)
+        most = FRAME // (1 + len(beside))
+        parts = [part[at : at + most] for at in range(0, x_bits.size, most) for part in (x_bits, *beside)]
+        sent = np.concatenate(parts) if beside and parts else x_bits
+        inputs, outputs = _Frames(sent.astype(little, copy=False)), _Frames(y_bits, most)
         if outputs.buffers:
             self._talk(partial(self._send, inputs), partial(self._receive, outputs), seconds)
         if not little.isnative:
@@ -68,6 +73,7 @@ class Exchange:
         for sent, got in outputs.advance(size):
             if got != sent:
                 due = f"the frame of {sent} values was due, which begins with {sent}"
+                due += f", as its request has {sent} values of x and as many of {self._second}" * bool(self._second)
                 self._fail("shape", f"returned {_shown(got)} where {due}")
         return bool(outputs.buffers)
 
@@ -90,9 +96,9 @@ class Exchange:
 class _Frames:
     """The buffers of an array's frames: a count, its values, the next count ...; written from, or read into."""
 
-    def __init__(self, bits: np.ndarray) -> None:
-        self.values = bits.size
-        pieces = [bits[at : at + FRAME] for at in range(0, bits.size, FRAME)]
+    def __init__(self, bits: np.ndarray, most: int = FRAME) -> None:
+        self.values, self._most = bits.size, most
+        pieces = [bits[at : at + most] for at in range(0, bits.size, most)]
         self._sizes = np.array([piece.size for piece in pieces], "<u8")
         self._counts = self._sizes.copy()
         self._item = bits.itemsize
@@ -117,13 +123,13 @@ class _Frames:
 
     def _start(self, frame: int) -> int:
         """Bytes before a frame."""
-        return frame * (8 + FRAME * self._item)
+        return frame * (8 + self._most * self._item)
 
     @property
     def done(self) -> int:
         """Values that have passed."""
-        frames, rest = divmod(self._passed, 8 + FRAME * self._item)
-        return frames * FRAME + max(rest - 8, 0) // self._item
+        frames, rest = divmod(self._passed, 8 + self._most * self._item)
+        return frames * self._most + max(rest - 8, 0) // self._item
 
 
 def _shown(count: int) -> str:

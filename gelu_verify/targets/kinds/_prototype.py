@@ -46,6 +46,7 @@ _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
 _IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
 _SIZES = re.compile(r"\b(?:n|bytes)\b")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
+_WIDER = {"float": ("double",), **dict.fromkeys(("_Float16", "__fp16", "__bf16"), ("float", "double"))}
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
 
@@ -119,15 +120,29 @@ class Prototype:
         return self.contract.wrong or (self._wrong_arrays(set(names)) if self.is_array else self._wrong_value(names))
 
     def _wrong_value(self, names: list[str]) -> str:
-        beside = self.named(self.beside)
         fits = plain_type(self.result) == self.data.base and "x" in names and not {"y", "n", "bytes"} & set(names)
-        if beside:
-            fits = fits and beside.base == self.data.base and not self.data.vector
+        if beside := self.named(self.beside):
+            if fits and not self._holds(beside):
+                return f"takes {beside.name} as {beside.type}, {self._no_value}"
+            fits = fits and not self.data.vector
         return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
+
+    def _holds(self, beside: CParameter) -> bool:
+        """Whether a parameter that is a value has every value of the data: it is of that type, or of a wider one."""
+        is_wider = self.second and beside.element in _WIDER.get(self.data.element, ())
+        return bool(beside.base == self.data.base or is_wider)
+
+    @property
+    def _no_value(self) -> str:
+        return f"which does not have every {self.data.base} (accepted: {self.data.base}, or a wider type)"
 
     def _wrong_arrays(self, names: set[str]) -> str:
         data = [each for each in self.parameters if each.name in ("x", "y", self.beside)]
-        data = [each for each in data if each.name not in SECOND or each.pointers or each.base != self.data.base]
+        if self.one_second:
+            beside = next(each for each in data if each.name == self.second)
+            if not self._holds(beside):
+                return f"takes {beside.name} as {beside.type}, {self._no_value}"
+            data.remove(beside)
         if any(each.pointers != 1 or each.element != self.data.element for each in data):
             also = f", and {self.beside}," * bool(self.beside)
             return f"needs x and y{also} as pointers to the same type"

@@ -31,7 +31,7 @@ from ..executions import in_all_executions
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
-from ._cuda_call import INSTANTIATING, KERNEL, ON_THE_DEVICE, CudaCall, kernel_around
+from ._cuda_call import ENTRY, INSTANTIATING, KERNEL, NAMING, ON_THE_DEVICE, CudaCall, kernel_around
 from ._names import includable
 from ._parameters import CUDA_TYPES
 from ._prototype import target_fields
@@ -226,15 +226,19 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
     from ...gpu.ptx_device import device as ptx_device  # here: every process of an implementation loads every kind
 
     device = ptx_device(asked.approximations or ALL)
-    text = called.text(INSTANTIATING)
+
+    def made_of(form: str) -> Path:
+        around, flags = _written(called.text(form)), words_of(asked.cflags or "")
+        return _with_stubs(called, lambda more: device.binary(around, [*flags, *more]))
+
     try:
-        around, flags = _written(text), words_of(asked.cflags or "")
-        binary = _with_stubs(called, lambda more: device.binary(around, [*flags, *more]))
+        binary = made_of(INSTANTIATING)
         module = device.loaded(binary)
-        entry = exported(module.handle.kernels, called.callee)
+        if (entry := exported(module.handle.kernels, called.callee)) is None:
+            binary = made_of(NAMING)
+            module = device.loaded(binary)
+            entry = module.handle.function_in(ENTRY)
         kernel = module.function(entry)
-    except KeyError:
-        raise UsageError(f"no kernel {symbol!r} in {called.source.name}") from None
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
     made = ptx_target(name, called.prototype, device, [(module, entry)], kernel)
@@ -273,15 +277,14 @@ def _with_stubs(called: CudaCall, make: Callable[[list[str]], T]) -> T:
             flags = [f"-I{folder}"]
 
 
-def exported(names: Sequence[str], symbol: str) -> str:
-    """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; KeyError."""
+def exported(names: Sequence[str], symbol: str) -> str | None:
+    """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; None where it may be one
+    of several."""
     symbol = symbol.partition("<")[0]
     parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
     mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
     found = [each for each in names if each == symbol or mangled.fullmatch(each)]
-    if len(found) != 1:
-        raise KeyError(symbol)
-    return found[0]
+    return found[0] if len(found) == 1 else None
 
 
 KIND = Kind(

@@ -17,7 +17,9 @@ from time import time
 import numpy as np
 
 from ...errors import UsageError
+from ...functions import base_name
 from ..base import HostCall, HostTarget, Target
+from ..call_line import SECOND
 from ..files_read import digest_of, digests, module_files, named_by
 from ..names import claimed_by
 from ..output_memory import output_like
@@ -39,10 +41,16 @@ class ProgramTarget(HostTarget):
 
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         if not (self._running and self._running[0].usable):
-            variables = {"GELU_VERIFY_FUNCTION": self.function, "GELU_VERIFY_DTYPE": dtype}
-            self._running[:] = [Exchange(self.name, self.arguments, variables)]
+            function = base_name(self.function) if self.second else self.function  # it stays while values change
+            variables = {
+                "GELU_VERIFY_FUNCTION": function,
+                "GELU_VERIFY_DTYPE": dtype,
+                "GELU_VERIFY_SECOND_INPUT": self.second,
+            }
+            self._running[:] = [Exchange(self.name, self.arguments, variables, self.second)]
         y_bits = output_like(x_bits)
-        return HostCall(partial(self._running[0].ask, x_bits, y_bits), x_bits, y_bits, x_bits)
+        beside = (self.second_bits(dtype, x_bits.size),) if self.second else ()
+        return HostCall(partial(self._running[0].ask, x_bits, y_bits, *beside), x_bits, y_bits, x_bits)
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -54,6 +62,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
     program, words = _program(arguments[0]), [_adapter(word) or word for word in arguments[1:]]
     files = list(_files(words))  # `node gelu.js` is what gelu.js is
+    second = _second(name, asked.call) if asked.call else ""
     stem = next((file.stem for file in (program, *files) if claimed_by(file.stem)[0]), "")
     version, home = hash_of(program, *files, *_libraries(program)), files[0].resolve().parent if files else Path.cwd()
     known = named_by([*files, *_modules(program, words), *[program] * is_local(program)], time())
@@ -61,14 +70,25 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         version = digest_of({"": version, **digests(also, home)})
     target = ProgramTarget(
         name=name,
-        function=function_of(stem, asked),
+        function=function_of(stem, asked, second=second),
+        second=second,
         dtypes=(dtype_of(name, stem, asked),),
-        note="a program, over a pipe",
+        note=", ".join(filter(None, ("a program, over a pipe", second and f"called as f(x, {second})"))),
         version=version,
         files=digests(known, home),
         arguments=(str(program), *words),
     )
     return [target]
+
+
+def _second(name: str, call: str) -> str:
+    """The second input that its requests have after x."""
+    lines = {f"f(x,{second})": second for second in SECOND} | {"f(x)": ""}
+    if (second := lines.get("".join(call.split()))) is None:
+        raise UsageError(
+            f"--call {call!r} says nothing of {name} (accepted of a program: 'f(x, g)', 'f(x, b)', 'f(x)')"
+        )
+    return second
 
 
 def _adapter(word: str) -> str | None:
@@ -122,5 +142,6 @@ KIND = Kind(
     },
     pattern=re.compile(r"pipe:(?P<command>.*)", re.DOTALL),
     load=load,
+    options=frozenset({"call"}),
     switches=LIBM,
 )

@@ -14,5 +14,9 @@ def rounded_before(x, g):
 
 MUTANTS = [
     (callable_target(each, "swiglu", "float32"), "float32")
-    for each in (gated_forms.first_for_all, gated_forms.reversed_gate, rounded_before)
+    for each in (gated_forms.first_for_all, gated_forms.reversed_gate, rounded_before, gated_forms.swapped)
+]
+MUTANTS += [
+    (callable_target(gated_forms.swapped_halves, "swiglu", dtype, call="f(packed(x, g))"), dtype)
+    for dtype in ("float16", "bfloat16")
 ]
