@@ -127,7 +127,8 @@ def write_run(results: Sequence[Result], out: Path | None = None, root: Path = R
 def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:
     """A manifest: JSON with one line for each result, so that a difference shows what changed, and its content hash."""
     head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False, ensure_ascii=False).removesuffix("[]\n}")
-    lines = ",\n".join(json.dumps(to_json(each), allow_nan=False, ensure_ascii=False) for each in results)
+    tight = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    lines = ",\n".join(tight.encode(to_json(each)) for each in results)
     body = f"{head}[\n{lines}\n]".encode("utf-8", "replace")  # a path may have bytes that are no text
     return body + _SEAL.format(hashlib.sha256(body).hexdigest()).encode()
 

@@ -337,6 +337,8 @@ MEMORY = 1 << 28
 bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
+FEW = 64
+"""Inputs at most whose values are kept where no native loop gives them: 1 MB in all."""
 _most_bytes = MEMORY
 _memory: dict[tuple[Function, str, bytes], np.ndarray] = {}
 
@@ -371,10 +373,17 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
     if native:
         _core.evaluate(function.name, _layout(fmt), x.view(np.uint8), values)
     else:
-        values[:] = values_of(function, fmt, x).view(np.uint8)
+        few = x.size <= FEW
+        values[:] = _few_values(function, fmt, x.tobytes()) if few else values_of(function, fmt, x).view(np.uint8)
     if keep:
         _memory[key] = values
     return values
+
+
+@lru_cache(maxsize=512)
+def _few_values(function: Function, fmt: Format, x: bytes) -> np.ndarray:
+    """Values that no native loop gives, of few inputs: checks ask for the same ones of every target."""
+    return values_of(function, fmt, np.frombuffer(x, fmt.uint)).view(np.uint8)
 
 
 def forget_values(most_bytes: int = MEMORY) -> None:
