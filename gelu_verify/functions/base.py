@@ -331,3 +331,9 @@ class Function:
     def bounds_at_zero(self, bits: int) -> tuple[Fraction, Fraction]:
         """Exact bounds of f(0), narrower than 2^-bits relative to it; equal where it is a decimal."""
         return bounds_of("0" if self.at_zero in ("x", "-x") else self.at_zero, bits)
+
+
+def parameterized(make: Callable[[Values], Function], *parameters: Parameter) -> Function:
+    """The function that `make` makes of the default values of all parameters, and of others where they are given."""
+    entry = make({parameter.name: parameter.default for parameter in parameters})
+    return replace(entry, parameters=parameters, with_values=make)
