@@ -212,7 +212,7 @@ class Function:
             return Terms(leading, correction)
         except GeluVerifyError:
             raise
-        except Exception as error:
+        except Exception as error:  # the formula may be anybody's: whatever it raises is named
             whose = "" if self.owner == OWNER else f" of {self.owner}"
             raised = " ".join(f"{type(error).__name__}: {message_of(error)}".split())
             raise OracleError(f"{self.name}{whose} at {shown(x)}: terms raised {raised}") from error
