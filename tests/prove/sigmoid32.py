@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from flint import arb, arb_series, ctx
-from prove.approximation import largest_difference
+from flint import arb
+from prove.approximation import EXP_REST, largest_difference
 from prove.float32 import FLOAT_UNIT, FloatTracking, exponent, floats, trailing
 from prove.interpreter import Interpreter
 from prove.source import ROOT, Source
@@ -114,15 +114,9 @@ def curve_loss(r_most: arb, root: Path) -> arb:
         r2 = tracking.multiply(r, r)
         lost = max(lost, exact_product(interpreter.call("gv_float_exp_curve", r, r2), r2).absolute)
 
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = arb_series([at, 1])
-        value = series.exp() - 1 - series
-        return [value[k] for k in range(order + 1)]
-
     text = (root / "src" / "cr" / "float_sigmoid.h").read_text()
     found = {int(n): float.fromhex(c) for c, n in re.findall(r"(0x1\.[0-9a-f]+p-\d+)f /\* 1/(\d+) \*/", text)}
-    parts = largest_difference([0, 0, 0.5, found[6], found[24], found[120]], taylor, -r_most, r_most, PARTS_OF_R)
+    parts = largest_difference([0, 0, 0.5, found[6], found[24], found[120]], EXP_REST, -r_most, r_most, PARTS_OF_R)
     return lost + max(part.error for part in parts)
 
 
