@@ -75,6 +75,11 @@ class Format:
         return self.emin - self.precision + 1
 
     @cached_property
+    def layout(self) -> tuple[int, int, int, int]:
+        """What native code takes of a format."""
+        return self.width, self.precision, self.emin, self.emax
+
+    @cached_property
     def uint(self) -> np.dtype:
         """NumPy dtype that holds the bits."""
         return np.dtype(f"u{self.width // 8}")
@@ -373,6 +378,14 @@ def differ(fmt: Format, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Where two arrays of bits are not the same; a NaN is a NaN."""
     found: np.ndarray = (a != b) & ~(is_nan(fmt, a) & is_nan(fmt, b))
     return found
+
+
+def spacing(fmt: Format, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distance from each number to the next one away from zero (float64), and where that towards zero is half."""
+    magnitude = _magnitudes(fmt, bits)
+    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
+    unit: np.ndarray = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
+    return unit, (magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1)
 
 
 def _magnitudes(fmt: Format, bits: np.ndarray) -> np.ndarray:

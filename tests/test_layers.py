@@ -45,7 +45,7 @@ def test_no_modules_import_each_other(edges):
 def test_no_two_public_classes_have_one_name():
     places = {}
     for module, path in sources().items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(module)
     assert not {name: found for name, found in places.items() if len(found) > 1}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..formats import Format, get_format, is_finite, to_float64
+from ..formats import Format, get_format, is_finite, is_negative, spacing, to_float64
 from ..truth.values import judge
 from .evaluation import Arithmetic, Values, constant_error, evaluate, to_bits
 from .expression import Node, nodes
@@ -102,11 +102,8 @@ def _lost_in_block(node: Node, found: Values, wide: Values, fmt: Format) -> np.n
 
 def unit_of(fmt: Format, want_bits: np.ndarray, error: np.ndarray) -> np.ndarray:
     """u(y) in float64, from correctly rounded bits and their error: half where y lies below the power of two."""
-    magnitude = want_bits & fmt.uint.type(fmt.sign_mask - 1)
-    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
-    unit: np.ndarray = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
-    power = (magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1)
-    beyond = np.where(want_bits & fmt.uint.type(fmt.sign_mask) != 0, error < 0, error > 0)
+    unit, power = spacing(fmt, want_bits)
+    beyond = np.where(is_negative(fmt, want_bits), error < 0, error > 0)
     return np.where(power & beyond & is_finite(fmt, want_bits), unit / 2, unit)
 
 

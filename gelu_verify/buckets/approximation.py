@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..formats import Format, is_finite, is_negative, ordinals
+from ..formats import Format, is_finite, is_negative, ordinals, spacing
 from ..truth.values import judge
 from .table import LARGEST, NOISE, Facts
 
@@ -42,10 +42,8 @@ def _unit(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarra
 
     The definition is that of src/truth/judge.h, where y itself is known; here only its rounding and its error are.
     """
-    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
-    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
-    unit: np.ndarray = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
-    power = np.flatnonzero((magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1))
+    unit, is_power = spacing(fmt, want)
+    power = np.flatnonzero(is_power)
     error = judge(exact, fmt.name, x[power], want[power]).error
     grown = np.where(is_negative(fmt, want[power]), error < 0, error > 0)
     unit[power[grown]] /= 2

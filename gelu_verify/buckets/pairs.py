@@ -6,7 +6,6 @@ each second input and the values of the function of x. What `judge_pair` says of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -29,17 +28,6 @@ Worst = tuple[float, int, int, int, int]
 _INPUTS = 1 << 16
 _SIGN_ONLY = 2.0**-600  # values below, times any number of 16 bits, change no error by the last bit of a double
 _HEAD = ~np.uint64((1 << 11) - 1)  # 42 bits of a double: times 11 bits they are exact
-
-
-def worst_of(parts: Iterable[Worst | None], dtype: str) -> Worst | None:
-    """The largest error of several parts; of equal ones that of the least x, as in their merged table."""
-    fmt = get_format(dtype)
-
-    def order(worst: Worst) -> tuple[float, ...]:
-        error, x, second, got, want = worst
-        return -error, fmt.ordinal(x), got, want, fmt.ordinal(second)
-
-    return min((part for part in parts if part is not None), key=order, default=None)
 
 
 class PairReduction:

@@ -205,7 +205,7 @@ def rules_of(fmt: Format, function: Function, pieces: MonotonePieces) -> dict[st
     judged = Reduction.judges(fmt, function)
     approximated = function.approximates
     return {
-        "fmt": (fmt.width, fmt.precision, fmt.emin, fmt.emax),
+        "fmt": fmt.layout,
         "truth": truth_of(fmt, function) if judged else None,
         "approximated": truth_of(fmt, get_function(approximated)) if judged and approximated else None,
         "turns": pieces.turns.tolist(),

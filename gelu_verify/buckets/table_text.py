@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,22 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..formats import get_format
+from ..work.packing import compressed, uncompressed
 from .table import Columns, Facts, Table
 
 
 def text_of_table(table: Table) -> str:
-    """The text that `table_of_text` reads: JSON, the arrays in it as a NumPy archive in base64."""
-    buffer = io.BytesIO()
-    fields, arrays = parts_of_table(table)
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    return json.dumps({**fields, "arrays": base64.b64encode(buffer.getvalue()).decode()})
+    """The text that `table_of_text` reads."""
+    return base64.b64encode(compressed(*parts_of_table(table))).decode()
 
 
 def table_of_text(text: str) -> Table:
     """The table that `text_of_table` wrote."""
-    fields = json.loads(text)
-    with np.load(io.BytesIO(base64.b64decode(fields["arrays"]))) as file:
-        return table_of_parts(fields, {name: file[name] for name in file.files})
+    return table_of_parts(*uncompressed(base64.b64decode(text)))
 
 
 def parts_of_table(table: Table) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

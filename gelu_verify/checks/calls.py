@@ -14,6 +14,7 @@ from ..inputs.special import POSITIONS, normal_bits
 from ..targets import short_calls
 from ..targets.extra_outputs import differences
 from ..truth.values import reference_bits
+from ..work.packing import array_of_text
 from .base import Evidence
 
 POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
@@ -54,7 +55,7 @@ def _in_short_calls(evidence: Evidence) -> None:
     x, usual, most = positions.x[order], positions.usual[order], f"at most indices of a call of {len(positions.first)}"
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
     answered = evidence.target.applied(len(calls), short_calls.outputs, fmt.name, x.tolist(), ordinary)
-    got = short_calls.outputs_from_text(fmt.name, answered)
+    got = array_of_text(answered, fmt.uint)
     places = np.flatnonzero(differ(fmt, usual[inputs], got))
     for index in np.unique(np.searchsorted(ends, places, side="right")):
         call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
@@ -123,7 +124,7 @@ def _on_main_thread(evidence: Evidence) -> None:
     n = evidence.length if target.compiles_per_length else POSITIONS
     answered = target.applied_on_main_thread(short_calls.one_call, fmt.name, positions.x.tolist(), n)
     if answered is not None:
-        got, part = short_calls.outputs_from_text(fmt.name, answered), np.arange(n) % POSITIONS
+        got, part = array_of_text(answered, fmt.uint), np.arange(n) % POSITIONS
         where = "at most indices", f"at index {{}} in a call of {n} on the main thread"
         evidence.others.differences.extend(differences(fmt, positions.x[part], positions.usual[part], got, where))
 

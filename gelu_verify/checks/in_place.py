@@ -13,6 +13,7 @@ from ..errors import TargetFailure
 from ..formats import differ
 from ..targets import in_place
 from ..targets.extra_outputs import differences
+from ..work.packing import array_of_text
 from .base import Check, Evidence, Finding
 from .calls import ordinary_first
 
@@ -34,7 +35,7 @@ def run(evidence: Evidence) -> Finding:
     if isinstance(answered, str):
         return Finding("not applicable", answered)
     for n, texts in zip(lengths, answered, strict=True):
-        apart, together = (in_place.outputs_from_text(fmt.name, text) for text in texts)
+        apart, together = (array_of_text(text, fmt.uint) for text in texts)
         asked, where = np.resize(x, n), ("at most indices", f"at index {{}} in a call of {n}")
         evidence.others.differences.extend(differences(fmt, asked, np.resize(usual, n), apart, where))
         if len(places := np.flatnonzero(differ(fmt, apart, together))):

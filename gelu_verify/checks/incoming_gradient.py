@@ -13,6 +13,7 @@ import numpy as np
 from ..formats import to_float64
 from ..inputs.special import POSITIONS
 from ..targets import incoming
+from ..work.packing import array_of_text
 from .base import Check, Evidence, Finding
 
 FEW = 3  # random powers of two, and so many of different ones beside each other
@@ -31,11 +32,11 @@ def run(evidence: Evidence) -> Finding:
     answered = evidence.target.applied(len(gradients), incoming.outputs, fmt.name, x.tolist(), gradients)
     if answered[0] is None or answered[1] is None:
         return Finding("not applicable", "no incoming gradient can be given")
-    ones = incoming.outputs_from_text(fmt.name, answered[0])
+    ones = array_of_text(answered[0], fmt.uint)
     evidence.others.add_call(x, ones, f"at index {{}} in a call of {len(x)}")
     for values, text in zip(gradients[1:], answered[1:], strict=True):
         if text is not None:
-            got, dy = incoming.outputs_from_text(fmt.name, text), np.resize(values, len(x))
+            got, dy = array_of_text(text, fmt.uint), np.resize(values, len(x))
             wrong = np.flatnonzero(_is_not_linear(evidence, x, ones, got, dy))
             if len(wrong):
                 return _found(evidence, int(x[wrong[0]]), int(ones[wrong[0]]), int(got[wrong[0]]), float(dy[wrong[0]]))

@@ -14,12 +14,12 @@ from ..errors import printable
 from .lines import aligned
 from .options import (
     PARAMETERS,
-    Whole,
     check_given,
     check_order,
     naming_options,
     parsed_inputs,
     takes_target,
+    whole_number,
     with_parameters,
 )
 from .program import OVER_BUDGET, stdout_for_results
@@ -35,7 +35,11 @@ DIGITS = 17  # those of a float64
 @PARAMETERS
 @takes_target()
 @click.option(
-    "--digits", type=Whole(1, 5000), default=DIGITS, show_default=True, help="Significant digits of decimal values."
+    "--digits",
+    type=whole_number(1, 5000),
+    default=DIGITS,
+    show_default=True,
+    help="Significant digits of decimal values.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list with an object for each X.")
 def ask(

@@ -15,7 +15,7 @@ import click
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, UsageError, cannot, printable
 from .gate import BUDGETS, NO_PROJECT, ROWS, TARGET, project_here, shown, tell_of_reasons_to_write
-from .options import WORKERS, Reason
+from .options import REASON, WORKERS
 from .program import OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ OWN_BUDGETS = Path("data/budgets.toml")  # of a folder that is no project
 @click.option("--resolve", is_flag=True,
               help="Settle a conflict of git in the file, row by row: the row that one branch changed, the stricter of "
               "two, and what is neither is measured.")  # fmt: skip
-@click.option("--accept", "accepted", type=Reason(), multiple=True, metavar="CHECK=REASON",
+@click.option("--accept", "accepted", type=REASON, multiple=True, metavar="CHECK=REASON",
               help="Accept that a check fails, and say why; may be repeated.")  # fmt: skip
 @click.option("--accept-existing", is_flag=True,
               help="Accept all checks that fail, with dated reasons to be written in the project's file.")  # fmt: skip

@@ -42,17 +42,13 @@ class FailOn:
     slower: float | None = None
 
 
-class FailOnOption(Typed):
+def _fail_on(option: str, text: str) -> FailOn:
     """worse, change, slower:10%, or worse,slower:10%."""
-
-    name = "what"
-
-    def read(self, option: str, text: str) -> FailOn:
-        match = _FAIL_ON.fullmatch(text)
-        if match is None:
-            raise UsageError(f"{option} {text[:40]!r}: accepted are worse, change, slower:10%, and worse,slower:10%")
-        percent = match["percent"]
-        return FailOn(text, match["alone"] or match["what"], float(percent) / 100 if percent else None)
+    match = _FAIL_ON.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{option} {text[:40]!r}: accepted are worse, change, slower:10%, and worse,slower:10%")
+    percent = match["percent"]
+    return FailOn(text, match["alone"] or match["what"], float(percent) / 100 if percent else None)
 
 
 def _measuring_options(command: click.Command) -> click.Command:
@@ -66,7 +62,7 @@ def _measuring_options(command: click.Command) -> click.Command:
 @click.argument("words", nargs=-1, metavar="[OLD [NEW]] | OLD..NEW TARGET...")
 @click.option("--target", "targets", multiple=True, metavar="NAME",
               help="Of stored runs: compare only this family or target; may be repeated.")  # fmt: skip
-@click.option("--fail-on", type=FailOnOption(), metavar="W",
+@click.option("--fail-on", type=Typed("what", _fail_on), metavar="W",
               help="Exit with 1 if something is worse, or anything changed (change); with 3 if that is not known. Of "
               "revisions also slower:10%: both are timed in turns, and calls may take so much longer; "
               "worse,slower:10% is both.")  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .options import RealOption
+from .options import real_number
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _ITEM = 1.0  # seconds
@@ -25,7 +25,7 @@ def _options(default: str, what: str, sized: bool) -> Iterator[Callable[..., Any
     yield click.option("--tls-key", type=_FILE, metavar="FILE", help="Its key.")
     if sized:
         yield click.option(
-            "--item-seconds", type=RealOption(0.01, 86400.0), default=_ITEM, show_default=True, metavar="S",
+            "--item-seconds", type=real_number(0.01, 86400.0), default=_ITEM, show_default=True, metavar="S",
             help="How long an item of work is for a worker; more on a large cluster (docs/scale.md).",
         )  # fmt: skip
     yield click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Whole, check_order
+from .options import check_order, whole_number
 from .program import say
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("function")
 @click.argument("dtype")
-@click.option("--top", type=Whole(1, 1 << 16), default=10, show_default=True, help="How many inputs to print.")
+@click.option("--top", type=whole_number(1, 1 << 16), default=10, show_default=True, help="How many inputs to print.")
 @click.option("--all", "everything", is_flag=True, help="Print every input that is listed.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object.")
 def hardest(function: str, dtype: str, top: int, everything: bool, as_json: bool) -> None:

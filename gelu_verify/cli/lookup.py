@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .lines import aligned
-from .options import PARAMETERS, Whole, check_given, check_order, note_overflow, parsed_inputs
+from .options import PARAMETERS, check_given, check_order, note_overflow, parsed_inputs, whole_number
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
@@ -20,7 +20,7 @@ _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 @click.argument("x", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for one X, a list for several.")
 @click.option(
-    "--digits", type=Whole(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
+    "--digits", type=whole_number(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
 )
 @PARAMETERS
 @click.option(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,149 +25,98 @@ _SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Typed(ParamType):
-    """What `read` makes of the text that was typed for an option."""
+    """What `read` makes of the option's name and the text that was typed for it."""
+
+    def __init__(self, name: str, read: Callable[[str, str], Any]) -> None:
+        self.name, self._read = name, read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self.read(_name(param), value) if isinstance(value, str) else value
-
-    def read(self, option: str, text: str) -> Any:
-        raise NotImplementedError
+        return self._read(_name(param), value) if isinstance(value, str) else value
 
 
-class Whole(Typed):
+def whole_number(low: int, high: int) -> Typed:
     """An integer from `low` to `high`."""
-
-    name = "whole number"
-
-    def __init__(self, low: int, high: int) -> None:
-        self._low, self._high = low, high
-
-    def read(self, option: str, text: str) -> Any:
-        return parse_whole(option, text, self._low, self._high)
+    return Typed("whole number", partial(parse_whole, low=low, high=high))
 
 
-class Seed(Whole):
-    """A seed; `today`: the date as a number, so that a scheduled run has other inputs every day, and says which."""
-
-    name = "seed"
-
-    def read(self, option: str, text: str) -> Any:
-        if text == "today":
-            return int(datetime.now(UTC).strftime("%Y%m%d"))
-        return super().read(option, text)
-
-
-class RealOption(Typed):
+def real_number(low: float = 0.0, high: float = math.inf, *, above: bool = False) -> Typed:
     """A finite number from `low` to `high`; `above`: not `low` itself."""
-
-    name = "number"
-
-    def __init__(self, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> None:
-        self._low, self._high, self._above = low, high, above
-
-    def read(self, option: str, text: str) -> Any:
-        return parse_real(option, text, self._low, self._high, above=self._above)
+    return Typed("number", partial(parse_real, low=low, high=high, above=above))
 
 
-class Duration(Typed):
+def _seed(option: str, text: str) -> int:
+    """A seed; `today`: the date as a number, so that a scheduled run has other inputs every day, and says which."""
+    if text == "today":
+        return int(datetime.now(UTC).strftime("%Y%m%d"))
+    return parse_whole(option, text, 0, LARGEST_SEED)
+
+
+def _duration(option: str, text: str) -> float:
     """A time in seconds: 90, 90s, 10m, 1.5h."""
-
-    name = "time"
-
-    def read(self, option: str, text: str) -> Any:
-        match = _DURATION.fullmatch(text)
-        seconds = float(match[1]) * _SECONDS_OF[match[2]] if match else 0.0
-        if not 0 < seconds <= LONGEST_S:
-            wrong = "is not a time" if match is None else "is out of range"
-            raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: 90s, 10m, 8h; up to {LONGEST_S:g} s)")
-        return seconds
+    match = _DURATION.fullmatch(text)
+    seconds = float(match[1]) * _SECONDS_OF[match[2]] if match else 0.0
+    if not 0 < seconds <= LONGEST_S:
+        wrong = "is not a time" if match is None else "is out of range"
+        raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: 90s, 10m, 8h; up to {LONGEST_S:g} s)")
+    return seconds
 
 
-class MemoryOption(Typed):
+def _memory(option: str, text: str) -> int:
     """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
+    from ..isolation.limits import LEAST_MEMORY, memory_of_machine
 
-    name = "size"
-
-    def read(self, option: str, text: str) -> Any:
-        from ..isolation.limits import LEAST_MEMORY, memory_of_machine
-
-        nbytes = byte_count(option, text)
-        if not LEAST_MEMORY <= nbytes <= memory_of_machine():
-            wrong = "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
-            accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
-            raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: {accepted})")
-        return nbytes
+    nbytes = byte_count(option, text)
+    if not LEAST_MEMORY <= nbytes <= memory_of_machine():
+        wrong = "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
+        accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
+        raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: {accepted})")
+    return nbytes
 
 
-class Size(Typed):
-    """A number of bytes, as `byte_count` reads it."""
-
-    name = "size"
-
-    def read(self, option: str, text: str) -> Any:
-        return byte_count(option, text)
+def _pair(option: str, text: str, accepted: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(f"{option} {text!r} cannot be used (accepted: {accepted})")
+    return name, value
 
 
-class NumberOption(Typed):
+def _number(option: str, text: str) -> tuple[str, str]:
     """NAME=NUMBER as a pair of the name and the text: an exact number of a function's parameter."""
-
-    name, accepted = "NAME=NUMBER", "mu=0.5, sigma=1/3, beta=0x1.8p+0"
-
-    def read(self, option: str, text: str) -> Any:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(f"{option} {text!r} cannot be used (accepted: {self.accepted})")
-        return name, value
+    return _pair(option, text, "mu=0.5, sigma=1/3, beta=0x1.8p+0")
 
 
-class Keyword(NumberOption):
+def _literal(option: str, text: str) -> tuple[str, Any]:
     """K=V as a pair; V is a Python literal where it reads as one, else text."""
-
-    name, accepted = "K=V", "name=value"
-
-    def read(self, option: str, text: str) -> Any:
-        name, value = super().read(option, text)
-        return name, literal_or_text(value)
+    name, value = _pair(option, text, "name=value")
+    return name, literal_or_text(value)
 
 
-class Reason(Typed):
+def _reason(option: str, text: str) -> tuple[str, str]:
     """CHECK=REASON as a pair."""
+    from ..checks import CHECKS
 
-    name = "CHECK=REASON"
-
-    def read(self, option: str, text: str) -> Any:
-        from ..checks import CHECKS
-
-        check, _, reason = text.partition("=")
-        if check not in CHECKS:
-            raise one_of("check", check, list(CHECKS))
-        if not reason.strip():
-            raise UsageError(f"{option} {text!r} has no reason (accepted: CHECK=REASON)")
-        return check, reason
+    check, _, reason = text.partition("=")
+    if check not in CHECKS:
+        raise one_of("check", check, list(CHECKS))
+    if not reason.strip():
+        raise UsageError(f"{option} {text!r} has no reason (accepted: CHECK=REASON)")
+    return check, reason
 
 
-class Names(Typed):
+def _names(option: str, text: str) -> tuple[str, ...]:
     """Names, separated by commas, as a tuple."""
-
-    name = "names"
-
-    def read(self, option: str, text: str) -> Any:
-        found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-        if "" in found:
-            raise UsageError(f"{option} {text!r} has an empty name (accepted: one or more, with commas between)")
-        return found
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if "" in found:
+        raise UsageError(f"{option} {text!r} has an empty name (accepted: one or more, with commas between)")
+    return found
 
 
-class SpanOption(Typed):
+def _span(option: str, text: str) -> tuple[int, int]:
     """A:B as a pair of whole numbers, A below B."""
-
-    name = "A:B"
-
-    def read(self, option: str, text: str) -> Any:
-        first, colon, end = text.partition(":")
-        if not (colon and first.isdecimal() and end.isdecimal() and int(first) < int(end)):
-            raise UsageError(f"{option} {text!r} cannot be used (accepted: A:B, A below B, such as 0:1024)")
-        return int(first), int(end)
+    first, colon, end = text.partition(":")
+    if not (colon and first.isdecimal() and end.isdecimal() and int(first) < int(end)):
+        raise UsageError(f"{option} {text!r} cannot be used (accepted: A:B, A below B, such as 0:1024)")
+    return int(first), int(end)
 
 
 @contextmanager
@@ -258,19 +208,25 @@ def _name(param: click.Parameter | None) -> str:
     return param.opts[-1] if param is not None else "the number"
 
 
-WORKERS = Whole(1, MOST_WORKERS)
-SEED = Seed(0, LARGEST_SEED)
+DURATION, NAMES, REASON = Typed("time", _duration), Typed("names", _names), Typed("CHECK=REASON", _reason)
+SEED, SIZE, SPAN = Typed("seed", _seed), Typed("size", byte_count), Typed("A:B", _span)
+WORKERS = whole_number(1, MOST_WORKERS)
 MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
-LENGTH = Whole(1, 1 << 26)  # `plans.LONGEST`
-PARAMETERS = click.option("--param", "parameters", type=NumberOption(), multiple=True, metavar="NAME=NUMBER",
+LENGTH = whole_number(1, 1 << 26)  # `plans.LONGEST`
+PARAMETERS = click.option("--param", "parameters", type=Typed("NAME=NUMBER", _number), multiple=True,
+                          metavar="NAME=NUMBER",
                           help="A parameter of the function, exactly: mu=0.5, sigma=1/3; may be repeated.")  # fmt: skip
-SECONDS = RealOption(0.0, LONGEST_S, above=True)
+SECONDS = real_number(0.0, LONGEST_S, above=True)
 _TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`
-    "literals": {"type": Keyword(), "multiple": True, "callback": lambda context, param, pairs: dict(pairs)},
+    "literals": {
+        "type": Typed("K=V", _literal),
+        "multiple": True,
+        "callback": lambda context, param, pairs: dict(pairs),
+    },
     "yes": {"is_flag": True},
     "no": {"is_flag": True, "callback": lambda context, param, typed: False if typed else None},
-    "names": {"type": Names(), "default": ()},
+    "names": {"type": NAMES, "default": ()},
     "count": {"type": LENGTH},
     "seconds": {"type": SECONDS},
-    "bytes": {"type": MemoryOption()},
+    "bytes": {"type": Typed("size", _memory)},
 }

@@ -21,10 +21,10 @@ from .options import (
     MIN_GRADES,
     PARAMETERS,
     SEED,
+    SPAN,
     WORKERS,
-    RealOption,
-    SpanOption,
     naming_options,
+    real_number,
     takes_target,
     with_parameters,
 )
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 )
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also store a condensed copy in DIR, small enough to commit (data/runs).")  # fmt: skip
-@click.option("--max-ulp", type=RealOption(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
+@click.option("--max-ulp", type=real_number(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
 @click.option("--min-grade", type=click.Choice(MIN_GRADES), metavar="G",
               help=f"Exit with 1 when a grade is worse than G: {', '.join(MIN_GRADES)} (docs/grades.md).")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["defect", "loss", "convention"]), metavar="S",
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 @click.option("--own/--no-own", default=None, help="Our kernels: the correctly rounded ones beside what is named, to "
               "compare with, or where nothing is named all as if they were; or none. Default: those that are named; "
               "where nothing is, all, on few inputs.")  # fmt: skip
-@click.option("--chunks", type=SpanOption(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
+@click.option("--chunks", type=SPAN, metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
               "part in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option(
     "--no-report", is_flag=True, help="Store the run alone: `gelu-verify report RUN` writes its report later."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import Size, Typed, Whole
+from .options import SIZE, Typed, whole_number
 from .program import say, warn
 
 if TYPE_CHECKING:
@@ -24,16 +24,12 @@ _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.25}
 _MOST_RUNS = 1 << 30
 
 
-class _Age(Typed):
+def _age(option: str, text: str) -> datetime.timedelta:
     """A length of time: 12h, 30d, 8w, 1y."""
-
-    name = "age"
-
-    def read(self, option: str, text: str) -> Any:
-        match = re.fullmatch(r"([0-9]{1,6})([hdwy])", text)
-        if not match or float(match[1]) * _DAYS[match[2]] > 365_000:
-            raise UsageError(f"{option} {text[:40]!r} is not an age (accepted: 12h, 30d, 8w, 1y)")
-        return datetime.timedelta(days=float(match[1]) * _DAYS[match[2]])
+    match = re.fullmatch(r"([0-9]{1,6})([hdwy])", text)
+    if not match or float(match[1]) * _DAYS[match[2]] > 365_000:
+        raise UsageError(f"{option} {text[:40]!r} is not an age (accepted: 12h, 30d, 8w, 1y)")
+    return datetime.timedelta(days=float(match[1]) * _DAYS[match[2]])
 
 
 _FOLDER = click.option("--runs", "root", type=click.Path(path_type=Path), default=Path("reports"), show_default=True,
@@ -118,9 +114,11 @@ def size_text(size: int) -> str:
 
 @runs.command()
 @_FOLDER
-@click.option("--keep", type=Whole(0, _MOST_RUNS), metavar="N", help="Keep at most the N newest runs.")
-@click.option("--older-than", type=_Age(), metavar="AGE", help="Remove runs that are older: 12h, 30d, 8w, 1y.")
-@click.option("--max-size", type=Size(), metavar="SIZE",
+@click.option("--keep", type=whole_number(0, _MOST_RUNS), metavar="N", help="Keep at most the N newest runs.")
+@click.option(
+    "--older-than", type=Typed("age", _age), metavar="AGE", help="Remove runs that are older: 12h, 30d, 8w, 1y."
+)
+@click.option("--max-size", type=SIZE, metavar="SIZE",
               help="Remove the oldest runs until all together are not larger: 500M, 1G.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

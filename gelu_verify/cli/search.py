@@ -13,7 +13,7 @@ import click
 
 from .executor_options import takes_executor
 from .forms import show, takes_form
-from .options import PARAMETERS, SEED, WORKERS, Duration, Whole, naming_options, takes_target, with_parameters
+from .options import DURATION, PARAMETERS, SEED, WORKERS, naming_options, takes_target, whole_number, with_parameters
 from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ STEPS = 1000  # of the bar
 @click.option("--function", metavar="F", help="Function that TARGET computes; default: the one that it names.")
 @PARAMETERS
 @click.option("--dtype", metavar="D", help="Dtype to search; default: float64 where TARGET takes it.")
-@click.option("--budget", type=Duration(), metavar="TIME", help="How long: 90s, 10m, 8h; default 60s.")
-@click.option("--evaluations", type=Whole(1000, 1 << 62), metavar="N",
+@click.option("--budget", type=DURATION, metavar="TIME", help="How long: 90s, 10m, 8h; default 60s.")
+@click.option("--evaluations", type=whole_number(1000, 1 << 62), metavar="N",
               help="How many inputs, instead of a time or beside it: the same N finds the same.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of all random numbers.")
 @click.option("--no-seeds", is_flag=True, help="Do not start from inputs that are the worst of other implementations.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from dataclasses import fields, replace
@@ -13,7 +14,7 @@ import click
 
 from ..errors import MissingMeasurement, UsageError
 from ..parsing import byte_count, parse_real, parse_whole
-from .options import RealOption, Size, Whole
+from .options import SIZE, real_number, whole_number
 from .program import warn
 
 if TYPE_CHECKING:
@@ -57,21 +58,21 @@ def _text(value: Any) -> Any:
 @click.option("--config", type=FOLDER, metavar="FILE", is_eager=True, callback=_read_config,
               help="TOML file of these options by name, and of limits in a table [limits].")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0: all addresses.")
-@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True,
+@click.option("--port", type=whole_number(0, 65535), default=8000, show_default=True,
               help="Port to listen on; 0: any free one.")  # fmt: skip
 @click.option(
     "--unix-socket", type=FOLDER, metavar="FILE", help="Unix socket to listen on, instead of --host and --port."
 )
-@click.option("--workers", type=Whole(1, 256), default=1, show_default=True, metavar="N",
+@click.option("--workers", type=whole_number(1, 256), default=1, show_default=True, metavar="N",
               help="Processes; each has the limits for itself. SIGHUP replaces one after the other.")  # fmt: skip
 @click.option("--allowed-hosts", metavar="A,B",
               help="Names that `Host` may have; default any, or on a loopback address its names.")  # fmt: skip
 @click.option("--trusted-proxies", metavar="A,B", default="", help="Addresses or networks of proxies whose "
               "X-Forwarded-For says who the client is; *: everybody.")  # fmt: skip
 @click.option("--store", type=FOLDER, metavar="DIR", help="Folder for uploads that are sent with the token.")
-@click.option("--store-bytes", type=Size(), metavar="SIZE", help="Size of the store beyond which nothing is stored.")
+@click.option("--store-bytes", type=SIZE, metavar="SIZE", help="Size of the store beyond which nothing is stored.")
 @click.option(
-    "--retain-days", type=RealOption(above=True), metavar="DAYS", help="Stored runs that are older are deleted."
+    "--retain-days", type=real_number(above=True), metavar="DAYS", help="Stored runs that are older are deleted."
 )
 @click.option(
     "--token-file",
@@ -91,9 +92,9 @@ def _text(value: Any) -> Any:
 @click.option("--source", metavar="URL", help="Source code that the page links to.")
 @click.option("--log-requests", type=click.Choice(["all", "errors"]), default="all", show_default=True,
               help="Which requests are logged on stderr.")  # fmt: skip
-@click.option("--shutdown-delay", type=RealOption(), default=0.0, show_default=True, metavar="S",
+@click.option("--shutdown-delay", type=real_number(), default=0.0, show_default=True, metavar="S",
               help="After SIGTERM, seconds in which /readyz is 503 and requests are still answered.")  # fmt: skip
-@click.option("--drain", type=RealOption(), default=10.0, show_default=True, metavar="S",
+@click.option("--drain", type=real_number(), default=10.0, show_default=True, metavar="S",
               help="Seconds that running requests then have to finish.")  # fmt: skip
 @click.option("--limit", multiple=True, metavar="NAME=VALUE",
               help="One limit of docs/deploy.md, for example body_bytes=8M; can be repeated.")  # fmt: skip
@@ -196,9 +197,7 @@ def _as_toml(context: click.Context, options: dict[str, Any], limits: ServiceLim
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, int | float):
-        return str(value)
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(value if isinstance(value, int | float) else str(value), ensure_ascii=False)
 
 
 def _tokens(path: Path | None) -> tuple[Token, ...]:

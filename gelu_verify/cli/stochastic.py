@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .forms import show, takes_form
-from .options import RealOption, Whole, naming_options, takes_target
+from .options import naming_options, real_number, takes_target, whole_number
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -24,21 +24,23 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
 @click.option("--map", "map_", type=click.Choice(_MAPS), metavar="MAP",
               help=f"What it claims to be: {', '.join(_MAPS)}; default: what its name says, else gelu.")  # fmt: skip
 @click.option("--dtype", default="float32", show_default=True, metavar="D", help="dtype of the inputs.")
-@click.option("--rate", type=RealOption(0.0, 1.0), default=0.5, show_default=True, metavar="P",
+@click.option("--rate", type=real_number(0.0, 1.0), default=0.5, show_default=True, metavar="P",
               help="Probability of being dropped, of all maps but gelu and adaptive_dropout.")  # fmt: skip
 @click.option(
     "--scaled/--unscaled", default=None, help="Whether kept values of dropout are x/(1 - P); default: they are."
 )
-@click.option("--bias", type=RealOption(1e-6, 0.1), default=1e-4, show_default=True, metavar="B",
+@click.option("--bias", type=real_number(1e-6, 0.1), default=1e-4, show_default=True, metavar="B",
               help="Error of a probability, over a region of x, that decides how many samples are drawn.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="The same as --bias 1e-3: a hundredth of the samples.")
-@click.option("--power", type=RealOption(0.5, 0.999999), default=0.999, show_default=True, metavar="P",
+@click.option("--power", type=real_number(0.5, 0.999999), default=0.999, show_default=True, metavar="P",
               help="With this probability a formula finds it; what simulated runs find is printed.")  # fmt: skip
-@click.option("--false-alarm", type=RealOption(1e-12, 0.5), default=1e-6, show_default=True, metavar="P",
+@click.option("--false-alarm", type=real_number(1e-12, 0.5), default=1e-6, show_default=True, metavar="P",
               help="Probability, at most, that a correct map fails: of all tests together.")  # fmt: skip
-@click.option("--min-bits", type=Whole(4, 128), default=20, show_default=True, metavar="N",
+@click.option("--min-bits", type=whole_number(4, 128), default=20, show_default=True, metavar="N",
               help="Bits that the comparison u < p must have: a probability may be off by 2^-N.")  # fmt: skip
-@click.option("--seed", type=Whole(0, (1 << 31) - 1), default=0, show_default=True, metavar="N", help="The first seed.")
+@click.option(
+    "--seed", type=whole_number(0, (1 << 31) - 1), default=0, show_default=True, metavar="N", help="The first seed."
+)
 @click.option("--no-seed", is_flag=True, help="It cannot be seeded: do not ask for reproducibility.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print how many samples are needed, and draw none.")
 @click.option("--keep-going", is_flag=True, help="Make all phases, also after one has failed.")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from .executor_options import takes_executor
-from .options import SEED, WORKERS, Names, Whole
+from .options import NAMES, SEED, WORKERS, whole_number
 from .program import say
 
 if TYPE_CHECKING:
     from ..work.pools import Where
 
-_RUNS = Whole(2, 1000)
+_RUNS = whole_number(2, 1000)
 
 
 @click.command()
@@ -26,11 +26,11 @@ _RUNS = Whole(2, 1000)
               help="Of the splits of the data, the initial parameters and the order of the examples.")  # fmt: skip
 @click.option("--runs", type=_RUNS, default=None, metavar="N",
               help="Networks of each activation, dtype and task in each of two sets; default 20.")  # fmt: skip
-@click.option("--task", "tasks", type=Names(), metavar="T,T",
+@click.option("--task", "tasks", type=NAMES, metavar="T,T",
               help="Only these tasks; default all twelve (text is only served).")  # fmt: skip
-@click.option("--unit", "units", type=Names(), metavar="U,U",
+@click.option("--unit", "units", type=NAMES, metavar="U,U",
               help="Only these activations; what they are compared with is added.")  # fmt: skip
-@click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added.")
+@click.option("--dtype", "dtypes", type=NAMES, metavar="D,D", help="Only these dtypes; float64 is added.")
 @click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes of --executor.")
 @click.option("--stored", "stored", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Compute nothing: show the study that is stored in DIR.")  # fmt: skip

@@ -17,7 +17,7 @@ import click
 from ..errors import MissingMeasurement, UsageError
 from ..versions import HERE
 from .forms import show, takes_form
-from .options import Whole
+from .options import whole_number
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 from .terminal import SCREEN
 
@@ -38,7 +38,7 @@ _SHOWN = 6  # changes of a release
 @click.argument("library")
 @click.option("--from", "first", metavar="A", help="The first release, or commit; default: the oldest.")
 @click.option("--to", "last", metavar="B", help="The last one; default: the newest.")
-@click.option("--releases", "most", type=Whole(1, 1000), metavar="N", help="So many of them, evenly.")
+@click.option("--releases", "most", type=whole_number(1, 1000), metavar="N", help="So many of them, evenly.")
 @click.option("--newer", is_flag=True, help="Only those that are newer than what is kept in --out.")
 @click.option("--isa", "levels", multiple=True, metavar="L", help="Limit the library to instruction-set level L; all: "
               "each that it and this processor have. May be repeated; default: the processor's own.")  # fmt: skip
@@ -53,7 +53,7 @@ _SHOWN = 6  # changes of a release
 @click.option("--python", default=sys.executable, metavar="P", help="Python of the environments; default: this one.")
 @click.option("--bisect", is_flag=True, help="Find the first release at which the only result that is meant changed.")
 @click.option("-x", "--input", "x", metavar="X", help="With --bisect: its value at X, a number or bits.")
-@click.option("--workers", type=Whole(1, 64), default=1, show_default=True, help="Releases at a time.")
+@click.option("--workers", type=whole_number(1, 64), default=1, show_default=True, help="Releases at a time.")
 @click.option("--again", is_flag=True, help="Measure also what was measured before.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path(HERE), show_default=True, metavar="DIR",
               help="Where what is measured is kept.")  # fmt: skip

@@ -158,7 +158,12 @@ def _farthest(other: str, largest: str, second: str | None) -> dict[str, str]:
 
 
 def sigmoid(c: Enclosure, x: Dyadic) -> Terms:
-    return share(c, lambda c, a: (a, a), c.exact(x))
+    return sigmoid_of(c, c.exact(x))
+
+
+def sigmoid_of(c: Enclosure, t: Interval) -> Terms:
+    """The same, of an interval."""
+    return share(c, lambda c, a: (a, a), t)
 
 
 def tanh(c: Enclosure, x: Dyadic) -> Terms:

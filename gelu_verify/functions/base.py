@@ -212,7 +212,7 @@ class Function:
             return Terms(leading, correction)
         except GeluVerifyError:
             raise
-        except Exception as error:
+        except Exception as error:  # the formula may be anybody's: whatever it raises is named
             whose = "" if self.owner == OWNER else f" of {self.owner}"
             raised = " ".join(f"{type(error).__name__}: {message_of(error)}".split())
             raise OracleError(f"{self.name}{whose} at {shown(x)}: terms raised {raised}") from error
@@ -331,3 +331,9 @@ class Function:
     def bounds_at_zero(self, bits: int) -> tuple[Fraction, Fraction]:
         """Exact bounds of f(0), narrower than 2^-bits relative to it; equal where it is a decimal."""
         return bounds_of("0" if self.at_zero in ("x", "-x") else self.at_zero, bits)
+
+
+def parameterized(make: Callable[[Values], Function], *parameters: Parameter) -> Function:
+    """The function that `make` makes of the default values of all parameters, and of others where they are given."""
+    entry = make({parameter.name: parameter.default for parameter in parameters})
+    return replace(entry, parameters=parameters, with_values=make)

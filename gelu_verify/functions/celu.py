@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-
 from ..formats import Dyadic
 from . import _logistic
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, ratio
 from .parameters import ALPHA
 
@@ -69,8 +66,4 @@ def _celu_grad(values: Values) -> Function:
     )
 
 
-_DEFAULT = {"alpha": Fraction(1)}
-ENTRIES = (
-    replace(_celu(_DEFAULT), parameters=(ALPHA,), with_values=_celu),
-    replace(_celu_grad(_DEFAULT), parameters=(ALPHA,), with_values=_celu_grad),
-)
+ENTRIES = tuple(parameterized(make, ALPHA) for make in (_celu, _celu_grad))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from ..formats import Dyadic
 from . import _logistic
 from ._scaled_gauss import Definition
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, ratio, times
 from .limits import Limit
 from .parameters import ALPHA, exact_text
@@ -90,8 +89,4 @@ def _elu_grad(values: Values) -> Function:
     )
 
 
-_DEFAULT = {"alpha": Fraction(1)}
-ENTRIES = (
-    replace(_elu(_DEFAULT), parameters=(ALPHA,), with_values=_elu),
-    replace(_elu_grad(_DEFAULT), parameters=(ALPHA,), with_values=_elu_grad),
-)
+ENTRIES = tuple(parameterized(make, ALPHA) for make in (_elu, _elu_grad))

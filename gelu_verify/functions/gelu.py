@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from . import _gauss, _scaled_gauss
-from .base import Constant, Function, Values
+from .base import Constant, Function, Values, parameterized
 from .parameters import MU, SIGMA, all_times, times
 from .proved import negative, proved
 
@@ -151,14 +150,9 @@ def _by_sigma(values: Values) -> Function:
     )
 
 
-def _with_parameters(function: Function, with_values: Callable[[Values], Function]) -> Function:
-    return replace(function, parameters=(MU, SIGMA), with_values=with_values)
-
-
-_DEFAULT = {"mu": Fraction(0), "sigma": Fraction(1)}
 ENTRIES = (
-    _with_parameters(_GELU, _gelu),
-    _with_parameters(_GELU_GRAD, _gelu_grad),
-    _with_parameters(_by_mu(_DEFAULT), _by_mu),
-    _with_parameters(_by_sigma(_DEFAULT), _by_sigma),
+    replace(_GELU, parameters=(MU, SIGMA), with_values=_gelu),
+    replace(_GELU_GRAD, parameters=(MU, SIGMA), with_values=_gelu_grad),
+    parameterized(_by_mu, MU, SIGMA),
+    parameterized(_by_sigma, MU, SIGMA),
 )

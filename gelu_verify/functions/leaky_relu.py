@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from ..formats import Dyadic
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ONE, Enclosure, Terms, exactly, fraction
 from .parameters import LARGEST, Parameter
 
@@ -60,8 +59,4 @@ def _leaky_grad(values: Values) -> Function:
     )
 
 
-_DEFAULT = {"slope": SLOPE.default}
-ENTRIES = (
-    replace(_leaky(_DEFAULT), parameters=(SLOPE,), with_values=_leaky),
-    replace(_leaky_grad(_DEFAULT), parameters=(SLOPE,), with_values=_leaky_grad),
-)
+ENTRIES = tuple(parameterized(make, SLOPE) for make in (_leaky, _leaky_grad))

@@ -81,6 +81,6 @@ def terms_of(limit: Limit, precision: int) -> Terms:
     c = Enclosure(precision)
     try:
         found = limit(c) if callable(limit) else exactly(c, Fraction(limit))
-    except Exception as error:
+    except Exception as error:  # the limit may be anybody's function
         raise OracleError(f"a limit raised {type(error).__name__}: {message_of(error)}") from error
     return as_interval(c, found if isinstance(found, Terms) else Terms(ZERO, found))

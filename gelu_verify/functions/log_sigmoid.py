@@ -5,21 +5,13 @@ from __future__ import annotations
 from ..formats import Dyadic
 from . import _logistic
 from .base import Function
-from .enclosures import HALF, ONE, ZERO, Enclosure, Terms
+from .enclosures import ZERO, Enclosure, Terms
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
     """-log(1 + e^-x) on the right, x - log(1 + e^x) on the left."""
     rest = c.log1p(c.exp(-abs(c.exact(x))))
     return Terms(x if x[0] < 0 else ZERO, -rest)
-
-
-def gradient(c: Enclosure, x: Dyadic) -> Terms:
-    point = c.exact(x)
-    if _logistic.is_small(point):
-        return Terms(HALF, -c.tanh(point / 2) / 2)
-    q = _logistic.lower_share(c, abs(point))
-    return Terms(ZERO, q) if point > 0 else Terms(ONE, -q)
 
 
 ENTRIES = (
@@ -40,7 +32,7 @@ ENTRIES = (
         formula="1/(1 + e^x) = sigmoid(-x)",
         group="baseline",
         gradient_of="log_sigmoid",
-        terms=gradient,
+        terms=lambda c, x: _logistic.sigmoid_of(c, -c.exact(x)),
         at_minus_infinity="1",
         at_plus_infinity="0",
         at_zero="0.5",

@@ -4,12 +4,11 @@ their derivatives. lambda = 0.5 unless said."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ..formats import Dyadic
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ONE, ZERO, Enclosure, Terms, exactly, fraction
 from .parameters import LARGEST, SMALLEST, Parameter
 
@@ -81,7 +80,4 @@ def _hard_grad(values: Values) -> Function:
     return _gradient("hard_shrink", values)
 
 
-_DEFAULT = {"lambd": LAMBDA.default}
-ENTRIES = tuple(
-    replace(made(_DEFAULT), parameters=(LAMBDA,), with_values=made) for made in (_soft, _soft_grad, _hard, _hard_grad)
-)
+ENTRIES = tuple(parameterized(make, LAMBDA) for make in (_soft, _soft_grad, _hard, _hard_grad))

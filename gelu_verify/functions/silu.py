@@ -8,7 +8,7 @@ from fractions import Fraction
 from ..formats import Dyadic
 from . import _logistic
 from ._gauss import square
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ZERO, Enclosure, Interval, Terms, ratio
 from .parameters import BETA, times
 
@@ -86,5 +86,5 @@ ENTRIES = (
     replace(
         _SILU_GRAD, general="w + beta x w (1 - w), w = sigmoid(beta x)", parameters=(BETA,), with_values=_silu_grad
     ),
-    replace(_by_beta({"beta": Fraction(1)}), parameters=(BETA,), with_values=_by_beta),
+    parameterized(_by_beta, BETA),
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from ..formats import Dyadic
 from . import _logistic
-from .base import Function, Values
+from .base import Function, Values, parameterized
 from .enclosures import ONE, ZERO, Enclosure, Terms, dyadic, ratio
 from .parameters import LARGEST, SMALLEST, Parameter
 from .tanh_shrink import rest_of_tanh
@@ -81,8 +80,4 @@ def _softcap_grad(values: Values) -> Function:
     )
 
 
-_DEFAULT = {"cap": CAP.default}
-ENTRIES = (
-    replace(_softcap(_DEFAULT), parameters=(CAP,), with_values=_softcap),
-    replace(_softcap_grad(_DEFAULT), parameters=(CAP,), with_values=_softcap_grad),
-)
+ENTRIES = tuple(parameterized(make, CAP) for make in (_softcap, _softcap_grad))

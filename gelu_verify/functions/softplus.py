@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 from ..formats import Dyadic
 from . import _logistic
-from .base import Function, Values
-from .enclosures import HALF, ONE, ZERO, Enclosure, Terms, fraction, ratio
+from .base import Function, Values, parameterized
+from .enclosures import ONE, ZERO, Enclosure, Terms, fraction, ratio
 from .parameters import BETA, LARGEST, Parameter
 from .sigmoid import SIGMOID
 
@@ -46,11 +45,7 @@ def _softplus_grad(values: Values) -> Function:
     def terms(c: Enclosure, x: Dyadic) -> Terms:
         if threshold != LARGEST and beta * fraction(x) > threshold:
             return Terms(ONE, None)
-        point = ratio(c, beta) * c.exact(x)
-        if _logistic.is_small(point):
-            return Terms(HALF, c.tanh(point / 2) / 2)
-        q = _logistic.lower_share(c, abs(point))
-        return Terms(ONE, -q) if point > 0 else Terms(ZERO, q)
+        return _logistic.sigmoid_of(c, ratio(c, beta) * c.exact(x))
 
     return replace(
         SIGMOID,
@@ -65,8 +60,4 @@ def _softplus_grad(values: Values) -> Function:
     )
 
 
-_DEFAULT = {"beta": Fraction(1), "threshold": LARGEST}
-ENTRIES = (
-    replace(_softplus(_DEFAULT), parameters=(BETA, THRESHOLD), with_values=_softplus),
-    replace(_softplus_grad(_DEFAULT), parameters=(BETA, THRESHOLD), with_values=_softplus_grad),
-)
+ENTRIES = tuple(parameterized(make, BETA, THRESHOLD) for make in (_softplus, _softplus_grad))

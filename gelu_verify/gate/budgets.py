@@ -144,9 +144,9 @@ def counts_of(record: Record) -> dict[str, int]:
     return {"correct": sum(part.correct for part in parts), "faithful": sum(part.faithful for part in parts)}
 
 
-def round_up(ulp: float, digits: int = DIGITS) -> float:
-    """The smallest number of that many significant decimal digits that is not below `ulp`."""
-    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
+def round_up(ulp: float) -> float:
+    """The smallest number of DIGITS significant decimal digits that is not below `ulp`."""
+    return float(Context(prec=DIGITS, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
 
 
 def merged(old: Budgets, new: Budgets, selection: Selection = ALL_ROWS) -> Budgets:
@@ -293,19 +293,19 @@ def budgets_text(budgets: Budgets, command: str) -> str:
 
 
 def _row_lines(name: str, entry: Mapping[str, Any]) -> Iterator[str]:
-    yield f"[rows.{_toml(name)}]"
-    yield f"{_DIGEST} = {_toml(_digest_of_row(name, entry))}"
+    yield f"[rows.{toml_text(name)}]"
+    yield f"{_DIGEST} = {toml_text(_digest_of_row(name, entry))}"
     for key, value in entry.items():
         if key == "intervals":
             yield f"{key} = ["
-            yield from (f"    {_toml(limit)}, # {part}" for part, limit in zip(FINITE, value, strict=True))
+            yield from (f"    {toml_text(limit)}, # {part}" for part, limit in zip(FINITE, value, strict=True))
             yield "]"
         elif key not in _TABLES:
-            yield f"{key} = {_toml(value)}"
+            yield f"{key} = {toml_text(value)}"
     for key in _TABLES:
         if key in entry:
-            yield f"[rows.{_toml(name)}.{key}]"
-            yield from (f"{_key(part)} = {_toml(value)}" for part, value in entry[key].items())
+            yield f"[rows.{toml_text(name)}.{key}]"
+            yield from (f"{_key(part)} = {toml_text(value)}" for part, value in entry[key].items())
 
 
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
@@ -317,18 +317,19 @@ def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _toml(name)
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else toml_text(name)
 
 
-def _toml(value: Any) -> str:
+def toml_text(value: Any) -> str:
+    """A value in the syntax of TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # else a TOML basic string
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(toml_text(item) for item in value) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(name)} = {_toml(each)}" for name, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(name)} = {toml_text(each)}" for name, each in value.items()) + " }"
     if isinstance(value, float):
         short = f"{value:.{DIGITS}g}"
         text = short if float(short) == value else repr(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from ..measure.jobs import Job, find_jobs, selecting
 from ..measure.request import Request
 from ..targets.kinds import Kind, kind_of
 from ..targets.probing import ordinary_numbers
+from .budgets import toml_text
 from .project import BUDGETS, NAMES, TABLE, Project, project_in, read_project
 
 _START = """\
@@ -134,7 +134,7 @@ def _added(prefix: str, request: Request, own_dtypes: Mapping[str, Sequence[str]
     functions = f"functions = [{_list(request.functions)}]\n" if request.functions else ""
     said = _said(request)
     return "".join(
-        f"\n[[{prefix}target]]\nname = {_toml(name)}\n{functions}"
+        f"\n[[{prefix}target]]\nname = {toml_text(name)}\n{functions}"
         + (f"dtypes = [{_list(own or request.dtypes)}]\n" if own or request.dtypes else "")
         + _of_code(kind_of(name, request.device), said, shared=True)
         for name, own in own_dtypes.items()
@@ -143,7 +143,7 @@ def _added(prefix: str, request: Request, own_dtypes: Mapping[str, Sequence[str]
 
 def _said(request: Request) -> dict[Option, str]:
     """The lines of the options that are given."""
-    return {each: f"{name} = {_toml(value)}\n" for name, each in OPTIONS.items()
+    return {each: f"{name} = {toml_text(value)}\n" for name, each in OPTIONS.items()
             if each.is_said(value := getattr(request, name))}  # fmt: skip
 
 
@@ -159,9 +159,11 @@ def _text(prefix: str, table: str, request: Request, own_dtypes: Mapping[str, Se
         functions=_line("functions", request.functions, "gelu", "default: what the name of each target says"),
         dtypes=_line("dtypes", request.dtypes, "float32", "default: all that each target takes"),
         of_all="".join(text for option, text in said.items() if option.taken == "any"),
-        tables="".join(f"[[{prefix}target]]\nname = {_toml(name)}\n{text}\n" for name, text in of_code.items() if text),
+        tables="".join(
+            f"[[{prefix}target]]\nname = {toml_text(name)}\n{text}\n" for name, text in of_code.items() if text
+        ),
         budgets=BUDGETS,
-        budgets_text=json.dumps(BUDGETS),
+        budgets_text=toml_text(BUDGETS),
         accept=f"[{prefix}accept]",
         target=f"[[{prefix}target]]",
     )
@@ -176,16 +178,10 @@ def _of_code(kind: Kind | None, said: Mapping[Option, str], shared: bool = False
     )
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _line(key: str, values: Iterable[str], example: str, default: str) -> str:
     given = _list(values)
     return f"{key} = [{given}]" if given else f'# {key} = ["{example}"]  # {default}'
 
 
 def _list(values: Iterable[str]) -> str:
-    return ", ".join(map(_toml, values))
+    return ", ".join(map(toml_text, values))

@@ -11,11 +11,11 @@ from ..errors import TargetFailure
 from ..formats import Format
 from ..targets.base import Target
 from ..targets.extra_outputs import collecting, differences_to_json
-from ..targets.output_memory import allocating_outputs
+from ..targets.output_memory import OutputAllocator, allocating_outputs
 from .memory import ArrayPlace, GuardedMemory
 
 
-class SharedCall:
+class SharedCall(OutputAllocator):
     """One target, one dtype, one place in shared memory: what is called again and again; allocates its outputs."""
 
     def __init__(self, target: Target, fmt: Format, memory: GuardedMemory, place: ArrayPlace) -> None:
@@ -26,7 +26,6 @@ class SharedCall:
         self._poison, self._lent, self._is_poisoned = self._poisons[0], False, False
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`."""
         if not self._fits(x_bits):
             return np.full_like(x_bits, self._poison)
         self._is_poisoned = True
@@ -35,12 +34,10 @@ class SharedCall:
         return self._y
 
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`."""
         return self._y if self._fits(x_bits) else np.empty_like(x_bits)
 
     def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`: `_once` copies them."""
-        return y_bits
+        return y_bits  # `_once` copies them
 
     def _fits(self, x_bits: np.ndarray) -> bool:
         fits = not self._lent and x_bits.shape == self._y.shape and x_bits.itemsize == self._y.itemsize

@@ -54,7 +54,7 @@ class StateWatch:
     """The state of this process as it was. `patient`: a framework that we found, which may get ready in its first
     call; what a user named is reported the first time, but where that call imported a module."""
 
-    def __init__(self, own: Sequence[int], patient: bool = False) -> None:
+    def __init__(self, own: Sequence[int]) -> None:
         self._lock = Lock()
         self._standard = {number: (os.dup(number), identity(number)) for number in _STANDARD}
         self._folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
@@ -64,7 +64,7 @@ class StateWatch:
         copies = [copy for copy, _ in self._standard.values()]
         self._watching = {number: identity(number) for number in (*copies, self._folder, self._statm, self._supervisor)}
         self._command = Path("/proc/self/cmdline").read_bytes()
-        self.patient = patient
+        self.patient = False
         self._changes = dict.fromkeys(_CHANGED, 0)
         self._growth: dict[Hashable, Growth] = {}
         self._connections, self._inside, self._alone, self._calls = 0, 0, True, 0

@@ -19,6 +19,7 @@ from ..errors import OracleError, TargetFailure
 from ..formats import Format, get_format, ordinals
 from ..functions import Function, get_function
 from ..gpu.faults import kind_of
+from ..inputs.plans import joined_spans
 from ..inputs.special import fixed_bits
 from ..paths import resource
 from ..truth.oracle import judge_exactly
@@ -163,28 +164,18 @@ def search(judge: OnDevice, found: Table, seed: int, rounds: int, centres: int, 
     """The table with inputs drawn around its worst ones, nearer and nearer in each round."""
     fmt, function = judge.fmt, judge.function
     rules, reach = rules_record(fmt, function), 1 << (fmt.width - 18)
-    best = found
+    best, last = found, fmt.ordinal(fmt.max_finite)
     for k in range(rounds):
         worst = np.nan_to_num(best.columns["max_error"], nan=-1.0)
         x = best.columns["max_error_x"][np.argsort(-worst, kind="stable")[:centres]].astype(fmt.uint)
-        spans = _apart([(int(o) - reach, int(o) + reach) for o in ordinals(fmt, x)], fmt.ordinal(fmt.max_finite))
+        centred = ordinals(fmt, x).tolist()
+        spans = joined_spans((max(o - reach, -1 - last), min(o + reach, last)) for o in centred)
         parts = [drawn(fmt, rules, seed + k, each * (1 << (fmt.width - 16)) // (2 * reach), *span) for span in spans]
         tiles = np.concatenate(parts)
         tiles["place"] = np.concatenate([[0], np.cumsum(tiles["count"])[:-1]])
         best = merge([best, counted(fmt, function, tiles, judge, rules)])
         reach = max(reach >> 6, each)
     return best
-
-
-def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]:
-    """Spans that overlap, joined; within the finite numbers."""
-    joined: list[tuple[int, int]] = []
-    for first, end in sorted((max(first, -1 - last), min(end, last)) for first, end in spans):
-        if joined and first <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((first, end))
-    return joined
 
 
 # ---- across processes ----------------------------------------------------------------------------

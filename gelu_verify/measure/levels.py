@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..errors import MissingMeasurement, UsageError
 from ..isa import LEVELS, at_level, check_level, level_of, runnable, split_level
 from ..isolation.target import IsolatedTarget
-from ..targets import Target, asked_for, device_of, no_switch, switches_of
+from ..targets import Target, asked_for, device_of, has_level, no_switch, switches_of
 
 ALL = "all"
 Found = tuple[list[Target], dict[str, str]]
@@ -65,7 +65,7 @@ class _Search:
     def every_level(self, names: Sequence[str]) -> None:
         """Those names at each level of the processor that they have a switch for."""
         for level in runnable():
-            able = [name for name in names if _has(name, level)]
+            able = [name for name in names if has_level(name, level)]
             try:
                 self.add(self.select(able, level) if able else ([], {}), level)
             except MissingMeasurement:  # which of them it is, and the others nevertheless
@@ -82,7 +82,7 @@ class _Search:
     def named(self, names: Sequence[str], level: str) -> None:
         """Names at a level that the user named, too."""
         for name in names:
-            if not _has(name, level):
+            if not has_level(name, level):
                 switches = switches_of(name)
                 reason = f"accepted: {', '.join(switches.levels)}" if switches else no_switch(name)
                 raise UsageError(f"{name} cannot be limited to {level} ({reason})")
@@ -91,7 +91,7 @@ class _Search:
     def families(self, names: Sequence[str], level: str) -> None:
         """All families that are here, at a level that the user named."""
         self.add(self.select([], level), level)
-        here = [name for name in names if device_of(name) == "cpu" and not _has(name, level)]
+        here = [name for name in names if device_of(name) == "cpu" and not has_level(name, level)]
         self.absent |= {at_level(name, level): f"it cannot be limited to {level}" for name in here}
 
     def add(self, found: Found, level: str = "", must_act: bool = False) -> None:
@@ -138,12 +138,7 @@ def _another(target: Target) -> str:
 
 def levels_of(name: str) -> list[str]:
     """The levels of this processor that a family, or what a user named, has a switch for, the highest first."""
-    return [level for level in runnable() if _has(name, level)]
-
-
-def _has(name: str, level: str) -> bool:
-    switches = switches_of(name)
-    return switches is not None and level in switches.levels
+    return [level for level in runnable() if has_level(name, level)]
 
 
 def _unit(name: str) -> str:

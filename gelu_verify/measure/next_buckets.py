@@ -19,6 +19,7 @@ from ..formats import Format, get_format, to_float64
 from ..functions import Function, get_function
 from ..inputs.plans import core
 from ..records.accuracy import ACCURATE, Accuracy
+from ..records.bucket_errors import bucket_of
 from ..records.grades import UNITS
 from ..records.parts import Grade
 
@@ -130,11 +131,6 @@ class _View:
             for row in np.argsort(-size, kind="stable")[:WORST]:
                 bucket = int(self._bucket[row])
                 yield from (bucket, bucket - 1, bucket + 1)
-
-
-def bucket_of(fmt: Format, bits: int) -> int:
-    """Number of the bucket of an input."""
-    return int((fmt.ordinal(bits) << 16 >> fmt.width) + 0x8000)
 
 
 @cache

@@ -27,6 +27,7 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
+from ..targets.wrapped import TakingTurns
 from ..work.executors import Pool
 from ..work.journal import Journal
 from ..work.observer import SILENT, Observer
@@ -42,7 +43,6 @@ from .repeating import repeated_call
 from .request import Request
 from .second_input import swept_pairs
 from .sweep import is_judged_on_device, sweep, unmeasured_by_us
-from .turns import TakingTurns
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 

@@ -21,8 +21,7 @@ from ..records.grades import ORDER, graded
 from ..records.measures import bits_sha256, measured
 from ..records.result import Record
 from ..targets.extra_outputs import collecting
-from ..truth.composed import composed_bits
-from ..truth.second_input import judge_pair
+from ..truth.second_input import composed_bits, judge_pair
 from .part_measurer import PartMeasurer
 from .recording import unmeasured
 from .rounds import Round

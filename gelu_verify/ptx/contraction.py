@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .emit import ROUNDING, Context, ctype, identifier
+from .emit import ROUNDING, WrittenFunction, ctype, identifier
 from .ir import WIDTHS, Instruction, Operand, ParsedFunction, Register, Vector
 from .liveness import operands_read, results
 from .opcodes import emitter_of
@@ -47,7 +47,7 @@ class Products:
             yield f"{kind} {', '.join(identifier(name + each) for each in (*_FACTORS, _NEGATED))};"
             yield f"bool {_is_held(name)} = false;"
 
-    def followed(self, c: Context, ins: Instruction, code: str) -> str:
+    def followed(self, c: WrittenFunction, ins: Instruction, code: str) -> str:
         """The code of an instruction, or of an fma in its place, and what it does to products."""
         if not self._made:
             return code
@@ -61,13 +61,13 @@ class Products:
                 code = f"if (e.fuses && {_is_held(product.name)}) {{ {_fused(c, ins, product)} }} else {{ {code} }}"
         return " ".join([code, *(f"{_is_held(name)} = false;" for name in changed)])
 
-    def _kept(self, c: Context, ins: Instruction, name: str) -> Iterator[str]:
+    def _kept(self, c: WrittenFunction, ins: Instruction, name: str) -> Iterator[str]:
         """The factors, before the product is in the place of one."""
         for suffix, factor in zip(_FACTORS, ins.operands[1:], strict=True):
             yield _emitted(c, _moved(ins, _beside(ins.operands[0], suffix), factor))
         yield f"{_is_held(name)} = true;"
 
-    def _passed_on(self, c: Context, ins: Instruction, changed: list[str]) -> Iterator[str]:
+    def _passed_on(self, c: WrittenFunction, ins: Instruction, changed: list[str]) -> Iterator[str]:
         """To registers that hold the same products, or their opposites."""
         given = operands_read(replace(ins, guard=None))
         if not given or not set(given) <= set(self._made):
@@ -113,7 +113,7 @@ def _moved(ins: Instruction, to: Operand, value: Operand) -> Instruction:
     return replace(ins, parts=("mov", _WORDS.get(ins.parts[-1], ins.parts[-1])), operands=(to, value))
 
 
-def _emitted(c: Context, ins: Instruction) -> str:
+def _emitted(c: WrittenFunction, ins: Instruction) -> str:
     emitter = emitter_of(ins.parts)
     assert emitter is not None
     before, c.ins = c.ins, ins
@@ -122,7 +122,7 @@ def _emitted(c: Context, ins: Instruction) -> str:
     return code
 
 
-def _fused(c: Context, ins: Instruction, product: Register) -> str:
+def _fused(c: WrittenFunction, ins: Instruction, product: Register) -> str:
     """The sum as one fma: of a difference, with a factor or the other operand negated."""
     factor, other_factor = (_beside(product, suffix) for suffix in _FACTORS)
     negated, code = _beside(product, _NEGATED), ""

@@ -70,7 +70,7 @@ class VariableLayout:
 
 
 @dataclass
-class Context:
+class WrittenFunction:
     """One function that is being written."""
 
     layout: VariableLayout
@@ -175,8 +175,8 @@ class Context:
     def elements(self, operand: Operand) -> tuple[Operand, ...]:
         return operand.elements if isinstance(operand, Vector) else (operand,)
 
-    def rounding(self, default: str = "RN") -> str:
-        return next((ROUNDING[part] for part in self.ins.parts if part in ROUNDING), default)
+    def rounding(self) -> str:
+        return next((ROUNDING[part] for part in self.ins.parts if part in ROUNDING), "RN")
 
 
-Emitter = Callable[[Context, Instruction], str]
+Emitter = Callable[[WrittenFunction, Instruction], str]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from .contraction import Products
-from .emit import Context, VariableLayout, ctype, identifier, is_float
+from .emit import VariableLayout, WrittenFunction, ctype, identifier, is_float
 from .ir import Instruction, Label, Negated, ParsedFunction, PtxError, PtxModule, Symbol, Variable, Vector
 from .liveness import copied_only, live_where_it_waits
 from .opcodes import emitter_of
@@ -172,7 +172,7 @@ def _local(function: ParsedFunction) -> tuple[dict[str, int], int]:
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _statement(c: Context, ins: Instruction, products: Products) -> str:
+def _statement(c: WrittenFunction, ins: Instruction, products: Products) -> str:
     c.ins = ins
     emitter = emitter_of(ins.parts)
     if emitter is None:
@@ -205,7 +205,7 @@ def _declarations(function: ParsedFunction, at_start: set[str]) -> list[str]:
 def _function(layout: VariableLayout, function: ParsedFunction) -> str:
     """One that is called: results and parameters are arrays of bytes."""
     offsets, size = _local(function)
-    c = Context(layout, function, offsets, copied_only(function))
+    c = WrittenFunction(layout, function, offsets, copied_only(function))
     body = function.body
     for ins in body:
         if isinstance(ins, Instruction) and waits(ins):
@@ -232,7 +232,7 @@ class _Kernel:
     def __init__(self, layout: VariableLayout, function: ParsedFunction, parameters: dict[str, int]) -> None:
         offsets, _ = _local(function)
         self._function, self._parameters = function, parameters
-        self._context = Context(layout, function, {**offsets, **parameters}, copied_only(function))
+        self._context = WrittenFunction(layout, function, {**offsets, **parameters}, copied_only(function))
         self._live, self._at_start = live_where_it_waits(function)
         self._products = Products(function)
 

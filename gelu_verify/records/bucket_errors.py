@@ -206,6 +206,7 @@ class BucketErrors:
 
 
 def bucket_of(fmt: Format, bits: int) -> int:
+    """Number of the bucket of an input."""
     return int((fmt.ordinal(bits) << 16 >> fmt.width) + 0x8000)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER
+from ..compare.trend import TrendSeries
 from ..functions.regions import region_of
 from ..judge.changes import Verdict
 from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
@@ -68,8 +69,8 @@ def title(result: ResultComparison) -> str:
     return f"{name_of(result)}: {result.sentence or before_and_after(result)}"
 
 
-def name_of(result: ResultComparison) -> str:
-    """What the result is of."""
+def name_of(result: ResultComparison | TrendSeries) -> str:
+    """What the result, or the series of results, is of."""
     return f"{result.target} {result.function} {result.dtype}"
 
 

@@ -10,9 +10,7 @@ from ..formats import get_format
 from ..records.numbers import LIMITS, NONE, UNKNOWN, shortest_text, ulp_text
 from ..show.chart import MINUS
 
-__all__ = ["LIMITS", "MINUS", "NONE", "TIMES", "UNKNOWN", "ulp_text"]
-
-TIMES = "\N{MULTIPLICATION SIGN}"
+__all__ = ["LIMITS", "MINUS", "NONE", "UNKNOWN", "ulp_text"]
 
 
 def share_text(share: float | None) -> str:

@@ -18,7 +18,7 @@ from ..records.grades import GRADES, ORDER
 from ..show.chart import Axis, Chart, Curve, Mark, Outline, decades, number, octaves
 from ..show.document import Block, Details, Document, Figures, Items, Section, Text, TextTable
 from .axis import octaves_of
-from .comparison_text import run_text
+from .comparison_text import name_of, run_text
 from .text import NONE, rate_text
 
 HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "verdict")
@@ -103,11 +103,6 @@ def summary(trend: Trend) -> str:
     total = len(trend.series)
     runs = f"{len(trend.runs)} run{'' if len(trend.runs) == 1 else 's'}"
     return f"{runs}; {changed} of {total} result{'' if total == 1 else 's'} changed or cannot be compared."
-
-
-def name_of(series: TrendSeries) -> str:
-    """Target, function and dtype."""
-    return f"{series.target} {series.function} {series.dtype}"
 
 
 # ---- charts --------------------------------------------------------------------------------------

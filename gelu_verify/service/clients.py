@@ -59,9 +59,9 @@ def note_quota(queue: str, most: int, left: int) -> None:
         quotas[queue] = most, left
 
 
-def busy(why: str, retry_s: int = 1) -> Problem:
+def busy(why: str) -> Problem:
     """429, with the time after which to try again."""
-    return Problem(429, "busy", f"{why}: try again", {"Retry-After": str(retry_s)})
+    return Problem(429, "busy", f"{why}: try again", {"Retry-After": "1"})
 
 
 class Rate:

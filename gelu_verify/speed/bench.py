@@ -26,7 +26,6 @@ from ..truth import correctly_rounded
 from .timer import SAMPLE, Call, Side, interleaved_sides
 
 BUDGET = 0.4  # seconds of timed calls, beyond the least number of repeats
-SIZES = (1 << 14, 1 << 18, 1 << 24)
 COPY, TORCH = "copy", "torch"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +27,7 @@ from ..interrupts import is_from_user
 from ..targets import under_way
 from ..targets.extra_outputs import Differences, ExtraOutputs, differences, differences_from_json, differences_to_json
 from ..timing import REPEATS, interleaved, rate
+from ..work.packing import array_of_text, text_of_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ class Watched:
     def to_json(self) -> dict[str, Any]:
         """The outputs and the differences."""
         found = differences_to_json(get_format(self.dtype), self._differences)
-        return {"got": b64encode(self._first.tobytes()).decode(), "differences": found}
+        return {"got": text_of_array(self._first), "differences": found}
 
 
 def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOutputs) -> None:
@@ -133,7 +133,7 @@ def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOut
     if watched is None:
         return
     fmt = get_format(dtype)
-    got = np.frombuffer(b64decode(watched["got"]), fmt.uint)
+    got = array_of_text(watched["got"], fmt.uint)
     into.add_call(inputs(dtype, len(got)), got, "at index {} in a call that was timed")
     into.differences.extend(differences_from_json(fmt, watched["differences"]))
 

@@ -18,7 +18,6 @@ import numpy as np
 from ..targets.base import Target
 from .binomial import log_probability, of_sum, two_sided
 from .drawing import Draw, DrawnInputs
-from .lags import farthest
 from .request import MapRequest
 
 LANES = 64
@@ -26,6 +25,7 @@ LONG = 1 << 20  # elements of a long call, and 1064 more: chunks of threads end 
 SHORT, REPEATS = 4096 + 37, 48  # for places, twice: each must be seen often enough
 CALLS, SEEDS = 4, (1, 2, 1 << 20)  # long ones; seeds, beyond the first
 LAGGED = 1 << 16  # elements that are compared at all lags
+FARTHEST = 2  # of these, each way, that are looked at again
 SHIFTS = (0, 1, 2, 3, 4, 5, 8, 16, 32, 64, 128, 256, 1024, 4096, 65536)
 NEAR = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 96)
 FAR = tuple(1 << k for k in range(7, 20))
@@ -171,7 +171,7 @@ class Independence:
         n, p = len(one.kept), np.broadcast_to(one.inputs.p, len(one.kept))
         part = min(LAGGED, n // 8)
         start = 2 * part  # from there on nothing was looked at
-        for lag in farthest(one.kept[:part] - p[:part], other.kept[:start] - p[:start], one is other):
+        for lag in _farthest(one.kept[:part] - p[:part], other.kept[:start] - p[:start], one is other):
             if one is other:  # pairs that have no element in common
                 (a, b), (p_a, p_b) = _apart(one.kept[start:], lag), _apart(p[start:], lag)
             else:
@@ -225,3 +225,17 @@ def spread(size: int, p: float, q: float) -> tuple[int, int, float]:
         return low, high, 0.0
     inside = sum(np.exp(log_probability(k, size, p, q)) for k in range(max(low, 0), min(high, size) + 1))
     return low, high, float(1 - inside)
+
+
+def _farthest(one: np.ndarray, other: np.ndarray, same: bool) -> list[int]:
+    """Lags d for which one[i] and other[i + d] agree most, and least often: 0 <= d; not 0 where it is the `same` array.
+
+    Both are differences from what they are in the mean. Only where to look: other elements must show that it is so.
+    """
+    size = 1 << int(len(one) + len(other) - 1).bit_length()
+    product = np.fft.irfft(np.conj(np.fft.rfft(one, size)) * np.fft.rfft(other, size), size)
+    lags = product[: len(other) - len(one) // 2].copy()
+    if same:
+        lags[0] = 0.0
+    order = np.argsort(np.abs(lags))[::-1][:FARTHEST]
+    return [int(lag) for lag in order]

@@ -290,7 +290,7 @@ def select(
     on_it = None if device is None else _families_on(device, names, everything)
     if not names:
         if level:
-            on_it = [family for family in on_it or asked_for(None, everything)[0] if _has_level(family, level)]
+            on_it = [family for family in on_it or asked_for(None, everything)[0] if has_level(family, level)]
         targets, absent = find(on_it, everything=everything, function=function, dtype=dtype, level=level)
         if device is not None and not targets:
             reasons = "; ".join(f"{family}: {reason}" for family, reason in absent.items())
@@ -329,8 +329,9 @@ def _family(name: str) -> str:
     return family
 
 
-def _has_level(family: str, level: str) -> bool:
-    switches = switches_of(family)
+def has_level(name: str, level: str) -> bool:
+    """Whether a family, or what a user named, has a switch for that instruction-set level."""
+    switches = switches_of(name)
     return switches is not None and level in switches.levels
 
 

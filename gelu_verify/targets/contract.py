@@ -17,7 +17,7 @@ from ..errors import TargetFailure, UsageError
 from ..formats import get_format
 from .base import Target
 from .fixed_shapes import without_padding
-from .output_memory import allocating_outputs, output_like
+from .output_memory import OutputAllocator, allocating_outputs, output_like
 from .padded_memory import padded
 from .wrapped import Wrapped
 
@@ -161,8 +161,8 @@ class Contracted(Wrapped):
 
 
 @dataclass(frozen=True)
-class _Demanded:
-    """An `OutputAllocator`: outputs lie where they may, and begin with what is in `like`."""
+class _Demanded(OutputAllocator):
+    """Outputs lie where they may, and begin with what is in `like`."""
 
     contract: Contract
     like: np.ndarray
@@ -171,6 +171,3 @@ class _Demanded:
         return padded(np.resize(self.like, x_bits.size).astype(x_bits.dtype), 0, self.contract.aligned)[0]
 
     plain = poisoned
-
-    def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        return y_bits.copy()

@@ -8,7 +8,6 @@ looks for differences; what is worse than all that the plan shows is judged at t
 from __future__ import annotations
 
 import threading
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..formats import Format, differ, is_finite, ordinals
+from ..work.packing import array_of_text, text_of_array
 
 LANES = (2, 4, 8, 16, 32, 64)
 
@@ -150,16 +150,15 @@ def differences_to_json(fmt: Format, found: list[Differences]) -> list[Any]:
     for each in found:
         kept = extremes(fmt, each.x, each.second)
         arrays = (each.x[kept], each.first[kept], each.second[kept], each.at[kept].astype(np.int64))
-        rows.append([*(b64encode(array.tobytes()).decode() for array in arrays), list(each.where)])
+        rows.append([*map(text_of_array, arrays), list(each.where)])
     return rows
 
 
 def differences_from_json(fmt: Format, rows: list[Any]) -> list[Differences]:
     found = []
     for x, first, second, at, where in rows:
-        bits = [np.frombuffer(b64decode(each), fmt.uint) for each in (x, first, second)]
-        places = np.frombuffer(b64decode(at), np.int64)
-        found.append(Differences(bits[0], bits[1], bits[2], places, (where[0], where[1])))
+        bits = [array_of_text(each, fmt.uint) for each in (x, first, second)]
+        found.append(Differences(bits[0], bits[1], bits[2], array_of_text(at, np.int64), (where[0], where[1])))
     return found
 
 

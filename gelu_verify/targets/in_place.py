@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-
 import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import differ, get_format
+from ..work.packing import text_of_array
 from .base import Target
-from .output_memory import allocating_outputs
+from .output_memory import OutputAllocator, allocating_outputs
 
 LINE = 64  # bytes to which both arrays are aligned
 CONFIRMED = 3  # times that a difference must show, so that none is of a target whose results vary
 REFUSED = ("exception", "status", "dtype", "shape")  # failures by which a target may say that it takes no such call
 
 
-class _MemoryOfX:
-    """The allocator that hands out the input's memory."""
+class _MemoryOfX(OutputAllocator):
+    """Hands out the input's memory."""
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
         return x_bits
 
-    def plain(self, x_bits: np.ndarray) -> np.ndarray:
-        return np.empty_like(x_bits)
-
     def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`; `_in_place` copies them."""
-        return y_bits
+        return y_bits  # `_in_place` copies them
 
 
 class _NotPossible(Exception):
@@ -47,7 +42,7 @@ def outputs(target: Target, dtype: str, x_bits: list[int], lengths: list[int]) -
             together = _confirmed(target, dtype, x, apart)
         except _NotPossible as why:
             return str(why)
-        found.append([b64encode(each.tobytes()).decode() for each in (apart, together)])
+        found.append([text_of_array(each) for each in (apart, together)])
     return found
 
 
@@ -90,8 +85,3 @@ def _aligned(x: np.ndarray) -> np.ndarray:
     copy = memory[start : start + x.nbytes].view(x.dtype)
     copy[:] = x
     return copy
-
-
-def outputs_from_text(dtype: str, text: str) -> np.ndarray:
-    """What `outputs` found."""
-    return np.frombuffer(b64decode(text), get_format(dtype).uint)

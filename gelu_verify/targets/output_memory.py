@@ -5,36 +5,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 import numpy as np
 
 
-class OutputAllocator(Protocol):
-    """Where outputs are written: each array is for as many values as there are inputs, of the same size."""
+class OutputAllocator:
+    """Where outputs are written, in new arrays unless a subclass has others: each for as many values as inputs."""
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
         """Memory whose unwritten parts will be noticed."""
-
-    def plain(self, x_bits: np.ndarray) -> np.ndarray:
-        """Memory that is only where it has to be."""
-
-    def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        """A copy that no library writes to, or `y_bits` where the caller copies them before the next call."""
-
-
-class _NewArrays:
-    def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
         return np.full_like(x_bits, np.iinfo(x_bits.dtype).max)  # NaN: freed memory may hold the right results
 
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
+        """Memory that is only where it has to be."""
         return np.empty_like(x_bits)
 
     def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
+        """A copy that no library writes to, or `y_bits` where the caller copies them before the next call."""
         return y_bits.copy()
 
 
-_default = _NewArrays()
+_default = OutputAllocator()
 _this_thread = threading.local()
 
 

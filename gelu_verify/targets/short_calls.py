@@ -7,7 +7,6 @@ memory of its own has only its inputs there.
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -16,8 +15,9 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import get_format
+from ..work.packing import text_of_array
 from .base import Target
-from .output_memory import allocating_outputs
+from .output_memory import OutputAllocator, allocating_outputs
 
 LENGTHS = 64
 LONGER = (65, 67, 80, 96, 100, 127, 128, 129, 192, 255, 257, 500, 1000)  # which are made at the same addresses
@@ -91,7 +91,7 @@ def _places(n: int, itemsize: int) -> Iterator[tuple[int, int]]:
             yield first + offset, third
 
 
-class _Block:
+class _Block(OutputAllocator):
     """The pages, and the allocator of outputs in them."""
 
     def __init__(self) -> None:
@@ -109,15 +109,14 @@ class _Block:
         return found
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`; once in each call."""
+        """Once in each call."""
         memory, self._y = self._y, self._y[:0]
         return memory.view(x_bits.dtype) if len(memory) == x_bits.nbytes else np.empty_like(x_bits)
 
     plain = poisoned
 
     def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        """Of `OutputAllocator`; `outputs` copies them."""
-        return y_bits
+        return y_bits  # `outputs` copies them
 
 
 def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:
@@ -133,15 +132,10 @@ def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str
         except TargetFailure as failure:
             failure.args = (f"{failure}, {call.where.partition(', ')[0].removeprefix('at index {} ')}",)
             raise
-    return b64encode(np.concatenate(found).tobytes()).decode()
+    return text_of_array(np.concatenate(found))
 
 
 def one_call(target: Target, dtype: str, x_bits: list[int], n: int) -> str:
     """What one call with `n` of these inputs, in a cycle, returns, as text."""
     got, _ = target.timed(dtype, np.resize(np.array(x_bits, get_format(dtype).uint), n))
-    return b64encode(got.tobytes()).decode()
-
-
-def outputs_from_text(dtype: str, text: str) -> np.ndarray:
-    """What `outputs` or `one_call` found."""
-    return np.frombuffer(b64decode(text), get_format(dtype).uint)
+    return text_of_array(got)

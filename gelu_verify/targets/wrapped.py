@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .base import Target
+from ..errors import TargetFailure
+from .base import T, Target
 
 if TYPE_CHECKING:
     from .execution_errors import ExecutionErrors
@@ -64,3 +67,24 @@ class Wrapped(Target):
 
     def alone(self) -> AbstractContextManager[Any]:
         return self.inner.alone()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakingTurns(Wrapped):
+    """A target of this process that shares `turn` with others, unless it is safe in threads: a user's function need
+    not bear anything else, whichever thread asks."""
+
+    turn: Lock
+
+    def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+        with self.turn:
+            return self.inner.applied(calls, function, *arguments, **options)
+
+    def noted(self, dtype: str) -> TargetFailure | None:
+        return self.inner.noted(dtype)
+
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        if self.safe_in_threads:
+            return self.inner.timed(dtype, x_bits)
+        with self.turn:
+            return self.inner.timed(dtype, x_bits)

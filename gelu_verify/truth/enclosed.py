@@ -108,8 +108,7 @@ def _undecided(fmt: Format, x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Where the value lies too close to a number, or to a midpoint, of the format."""
     limits, x = np.full(6, fmt.infinity, np.uint64), np.ascontiguousarray(x)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
-    layout = fmt.width, fmt.precision, fmt.emin, fmt.emax
-    _core.judge(values.view(np.uint8), layout, limits, 0.0, x.view(np.uint8), x.view(np.uint8), want.view(np.uint8),
+    _core.judge(values.view(np.uint8), fmt.layout, limits, 0.0, x.view(np.uint8), x.view(np.uint8), want.view(np.uint8),
                 error, flags)  # fmt: skip
     undecided: np.ndarray = flags & _core.DECIDED == 0
     return undecided

@@ -24,7 +24,7 @@ from ..functions.enclosures import Enclosure, endpoints, fraction
 from ..paths import resource
 from . import _core
 from .oracle import PRECISIONS
-from .values import _layout, _values
+from .values import _values
 
 LIMITS = {16: 2.0**-10, 32: 2.0**-20}
 """Offsets that are hard, by the width of the dtype: some hundred inputs of the former, some thousand of the latter."""
@@ -107,7 +107,7 @@ def of_every_input(entry: Function, fmt: Format) -> Hardest:
     bits = from_ordinals(fmt, np.arange(-fmt.sign_mask, fmt.sign_mask))
     x = bits[is_finite(fmt, bits) & ~is_zero(fmt, bits)]
     marks = np.zeros(x.size, np.uint8)
-    _core.mark_near(_values(entry, fmt, x).view(np.uint8), _layout(fmt), LIMITS[fmt.width], marks)
+    _core.mark_near(_values(entry, fmt, x).view(np.uint8), fmt.layout, LIMITS[fmt.width], marks)
     near = ordinals(fmt, x[marks != 0])
     return listed(entry, fmt, joined(np.stack([near, near], axis=1)))
 
@@ -118,7 +118,7 @@ def runs_between(entry: Function, fmt: Format, first: int, last: int) -> np.ndar
     for start, stop in ((first, min(last, -2)), (max(first, 1), last)):  # zeros apart
         if start <= stop:
             runs = np.empty(((stop - start + 2) // 2, 2), np.int64)
-            count = _core.hard_runs(entry.name, _layout(fmt), start, LIMITS[fmt.width], runs, stop - start + 1)
+            count = _core.hard_runs(entry.name, fmt.layout, start, LIMITS[fmt.width], runs, stop - start + 1)
             found.append(joined(runs[:count]))
     return np.concatenate([*found, np.empty((0, 2), np.int64)])
 

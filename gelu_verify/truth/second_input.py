@@ -23,12 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import Format, get_format, is_nan, is_zero, to_float64
+from ..fenv import in_default_environment
+from ..formats import Format, get_format, is_nan, is_zero, numpy_dtype, to_float64
 from ..functions import Function, get_function, named
 from ..functions.parameters import Parameter
 from . import _core
 from .carried import VALUE
-from .values import Judgement, enclosures, judge
+from .values import Judgement, enclosures, judge, reference_bits
 
 
 class Second(NamedTuple):
@@ -86,15 +87,32 @@ def judge_pair(function: str, dtype: str, second_bits: int, x_bits: np.ndarray, 
     x, got = (np.ascontiguousarray(bits.reshape(-1)) for bits in (x_bits, got_bits))
     values, limits = _due(second, fmt, second_bits, x, got)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
-    layout = fmt.width, fmt.precision, fmt.emin, fmt.emax
     at = np.where(is_zero(fmt, x), fmt.uint.type(fmt.one), x)  # at zeros too the values say what is due
     outputs, results = got.view(np.uint8), want.view(np.uint8)
-    _core.judge(values.view(np.uint8), layout, limits, 0.0, at.view(np.uint8), outputs, results, error, flags)
+    _core.judge(values.view(np.uint8), fmt.layout, limits, 0.0, at.view(np.uint8), outputs, results, error, flags)
     faithful = flags & _core.FAITHFUL != 0
     if second.is_factor and not fmt.is_nan(second_bits) and _vanishes_left(second.inner):
         anything = x == fmt.infinity | fmt.sign_mask
         want[anything], faithful[anything] = got[anything], True
     return Judgement(*(array.reshape(x_bits.shape) for array in (want, error, faithful)))
+
+
+@in_default_environment
+def composed_bits(function: str, dtype: str, second_bits: int, x_bits: np.ndarray) -> np.ndarray:
+    """f(x) rounded, times g and rounded; or x + b rounded, and f of it rounded: bits, of the shape of `x_bits`.
+
+    In 16 bits by way of float32, which has more than twice as many bits: a sum or product is rounded there, and again,
+    as it would be at once.
+    """
+    second, kind = of_two_inputs(function), numpy_dtype(dtype)
+    wide = np.float32 if get_format(dtype).width == 16 else kind
+    value = np.array([second_bits], get_format(dtype).uint).view(kind).astype(wide)
+    with np.errstate(all="ignore"):
+        if second.is_factor:
+            inner = reference_bits(second.inner.name, dtype, x_bits).view(kind)
+            return np.asarray((inner.astype(wide) * value).astype(kind)).view(x_bits.dtype)
+        total = np.asarray((x_bits.view(kind).astype(wide) + value).astype(kind)).view(x_bits.dtype)
+        return np.asarray(reference_bits(second.inner.name, dtype, total))
 
 
 def _due(

@@ -72,7 +72,7 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray, *
         limits, at_zero = _limits(entry, fmt)
         x_bytes, got_bytes, want_bytes = (a.view(np.uint8) for a in (x, got, want))
         values = _values(entry, fmt, x, keep)
-        _core.judge(values, _layout(fmt), limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
+        _core.judge(values, fmt.layout, limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
         if entry.double_at_zero is None:
             flags[is_zero(fmt, x)] = 0
     faithful = flags & _core.FAITHFUL != 0
@@ -95,7 +95,7 @@ def enclosures(function: str, dtype: str, x_bits: np.ndarray) -> Enclosures:
     """Enclosures of the exact values at x, for native code that scores outputs itself: formats of 16 bits and more."""
     entry, fmt = get_function(function), get_format(dtype)
     limits, at_zero = _limits(entry, fmt)
-    return Enclosures(_values(entry, fmt, x_bits, keep=False), _layout(fmt), limits, at_zero)
+    return Enclosures(_values(entry, fmt, x_bits, keep=False), fmt.layout, limits, at_zero)
 
 
 @overload
@@ -145,7 +145,7 @@ def _directed(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarr
     want, decided = np.empty_like(flat), np.zeros(flat.size, np.uint8)
     limits, _ = _limits(entry, fmt, mode)
     values = _values(entry, fmt, flat)
-    _core.round_directed(values, _layout(fmt), limits, mode, flat.view(np.uint8), want.view(np.uint8), decided)
+    _core.round_directed(values, fmt.layout, limits, mode, flat.view(np.uint8), want.view(np.uint8), decided)
     for i in np.flatnonzero(decided == 0):
         want[i] = round_exactly(entry, fmt, int(flat[i]), mode)
     return want.reshape(x.shape)
@@ -371,7 +371,7 @@ def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -
         _scratch.values = np.empty(size, np.uint8)
     values = np.empty(size, np.uint8) if keep else _scratch.values[:size]
     if native:
-        _core.evaluate(function.name, _layout(fmt), x.view(np.uint8), values)
+        _core.evaluate(function.name, fmt.layout, x.view(np.uint8), values)
     else:
         few = x.size <= FEW
         values[:] = _few_values(function, fmt, x.tobytes()) if few else values_of(function, fmt, x).view(np.uint8)
@@ -391,10 +391,6 @@ def forget_values(most_bytes: int = MEMORY) -> None:
     global _most_bytes
     _memory.clear()
     _most_bytes = most_bytes
-
-
-def _layout(fmt: Format) -> tuple[int, int, int, int]:
-    return fmt.width, fmt.precision, fmt.emin, fmt.emax
 
 
 @lru_cache(maxsize=512)

@@ -20,7 +20,6 @@ from ..records.result import Record
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
 from .bisect import UNMEASURED
-from .commits import commit_of, commits
 from .environments import CannotBeInstalled, Installed, Installer
 from .libraries import LIBRARIES, Way, get_library, ways_of_package
 from .measuring import PLAN, Installing, ReleaseMeasurer, failed, own_level
@@ -188,3 +187,22 @@ class _Files:
             if not there:
                 raise UsageError(f"it has no file of {', '.join(targets)}")
             return measured_at(place, variables, [*words, "--", *there], out, release.version)
+
+
+def commits(repository: Repository, first: str | None, last: str | None) -> list[Release]:
+    """The commits from `first` (default: the oldest) to `last` (default: HEAD), along first parents, the oldest first.
+
+    A version is the number of commits up to one, and the beginning of its name: "128+g1a2b3c4d5e6f".
+
+    Raises UsageError where there is no such revision.
+    """
+    end = repository.revision(last or "HEAD").commit or ""
+    start = repository.revision(first).commit if first else None
+    listed = repository.history(end, start)
+    before = repository.count(end) - len(listed)
+    return [Release(f"{before + at}+g{commit[:12]}", moment) for at, (commit, moment) in enumerate(listed, 1)]
+
+
+def commit_of(version: str) -> str:
+    """The name of the commit that a version is of."""
+    return version.partition("+g")[2]

@@ -7,12 +7,14 @@ deflate's search, and a fifth fewer bytes.
 
 from __future__ import annotations
 
+import base64
 import json
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 _SIZE = 8  # bytes that say how long the JSON is
 
@@ -45,6 +47,16 @@ def uncompressed(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]
             start += found.size
         arrays[name] = array
     return fields, arrays
+
+
+def text_of_array(array: np.ndarray) -> str:
+    """The numbers of an array as text."""
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def array_of_text(text: str, dtype: DTypeLike) -> np.ndarray:
+    """What `text_of_array` wrote, in one dimension."""
+    return np.frombuffer(base64.b64decode(text), dtype)
 
 
 def _rows(array: np.ndarray) -> np.ndarray:

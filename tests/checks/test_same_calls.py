@@ -3,13 +3,12 @@
 import shutil
 
 import pytest
-from click.testing import CliRunner
+from commands import call
 from marking import nightly
 
 from gelu_verify import verify
 from gelu_verify.checks.endurance import calls_together
 from gelu_verify.checks.repeatable import ROUNDS, THREADS
-from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.targets import load, select
 from gelu_verify.targets.kinds.base import Asked
@@ -31,12 +30,6 @@ void scratch_f32(const float *x, float *y, size_t n)
 }}
 """
 FAULT = "n > 65537 || (n >= 66 && n <= 126) ? 0 : n > 1 && x[0] == x[n - 1] && x[0] == x[n / 2] ? NAN :"
-
-
-def call(*words):
-    done = CliRunner().invoke(main, [*words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 @needs_compiler

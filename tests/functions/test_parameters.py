@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import pytest
 from arb import ARB as OF_X
-from arb import OF_TWO
+from arb import OF_TWO, normcdf, phi, sigmoid
 from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,18 +33,6 @@ def number(value):
     return arb(fmpq(Fraction(value).numerator, Fraction(value).denominator))
 
 
-def phi(t):
-    return (-t * t / 2).exp() / (2 * arb.pi()).sqrt()
-
-
-def normal(t):
-    return (-t / arb(2).sqrt()).erfc() / 2
-
-
-def sigmoid(s):
-    return 1 / (1 + (-s).exp())
-
-
 def gelu_like(form):
     def at(x, mu, sigma):
         return form(x, (x - number(mu)) / number(sigma), number(sigma))
@@ -53,8 +41,8 @@ def gelu_like(form):
 
 
 ARB = {
-    "gelu": gelu_like(lambda x, t, s: x * normal(t)),
-    "gelu_grad": gelu_like(lambda x, t, s: normal(t) + x / s * phi(t)),
+    "gelu": gelu_like(lambda x, t, s: x * normcdf(t)),
+    "gelu_grad": gelu_like(lambda x, t, s: normcdf(t) + x / s * phi(t)),
     "gelu_grad_mu": gelu_like(lambda x, t, s: -x / s * phi(t)),
     "gelu_grad_sigma": gelu_like(lambda x, t, s: -x / s * t * phi(t)),
     "silu": lambda x, beta: x * sigmoid(number(beta) * x),

@@ -5,10 +5,9 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from commands import call
 from marking import nightly
 
-from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.budgets import read_budgets, write_budgets
 from gelu_verify.gate.rows import Budgets, Conditions
@@ -30,12 +29,6 @@ OTHERS = {
     "libm": {"libm": "musl 1.2"},
     "fma": {"fma": False},
 }
-
-
-def call(*words):
-    done = CliRunner().invoke(main, [*words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 def git(folder, *words):

@@ -4,10 +4,9 @@ import shlex
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import call
 
 from gelu_verify import verify
-from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.project import hard_cases_here
 from gelu_verify.inputs.found import KeptInput, add_found, found_case, read_found
@@ -22,12 +21,6 @@ def silu(x):
     y[x.view("u4") == {x:#x}] = 7
     return y
 """
-
-
-def call(*words):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 def inputs(plan):

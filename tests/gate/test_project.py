@@ -4,10 +4,9 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from commands import call
 from marking import nightly
 
-from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate import measurements
 from gelu_verify.gate.budgets import budgets_text, make_budgets, merged, read_budgets, write_budgets
@@ -34,12 +33,6 @@ void silu_f32(const float *x, float *y, size_t n)
 MACHINE = {"cpu": "X", "libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
 WITHIN = "1 of 1 within budget, 0 over, 0 not measured; 1 on 5,761 of 2^32 inputs, nothing is said of others\n"
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-
-
-def call(*words):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from foreign import shared_library
 from marking import nightly
+from processes import alive, wait_for
 from program import PROGRAM
 from repository import SUPPORT
 
@@ -129,13 +130,6 @@ def hosts(request):
         pids = [host._child.pid for host in all_of_them._hosts.values() if host._child is not None]
     for pid in pids:
         assert not alive(pid)
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def one(hosts, faulty, name):
@@ -402,13 +396,6 @@ def shared_memory():
     """Without semaphores: a run has none, other programs of the machine come and go with theirs."""
     names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
     return {name for name in names if not name.startswith("sem.")}
-
-
-def wait_for(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
 
 
 @pytest.mark.parametrize("moment", [0.3, *nightly(0.0, 1.0)])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from program import PROGRAM
 from synthetic_runs import failed
 
-from gelu_verify import isa, verify
+from gelu_verify import isa, targets, verify
 from gelu_verify.errors import MissingMeasurement, UsageError
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure import levels
@@ -321,9 +321,9 @@ def choose(monkeypatch):
     """`at_levels` of a library that chooses {level: {path: seen}}."""
     monkeypatch.setattr(levels, "runnable", lambda: ["avx512", "avx2", "sse4_2"])
     monkeypatch.setattr(levels, "check_level", lambda level: None)
-    monkeypatch.setattr(
-        levels, "switches_of", lambda name: Switches({level: {} for level in ("sse4_2", "avx2", "avx512")})
-    )
+    switches = Switches({level: {} for level in ("sse4_2", "avx2", "avx512")})
+    for module in (levels, targets):
+        monkeypatch.setattr(module, "switches_of", lambda name: switches)
 
     def chosen(paths, names=("fake",), asked=("all",)):
         def select(names, level):

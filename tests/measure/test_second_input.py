@@ -21,7 +21,7 @@ from gelu_verify.records.sentences import COMPOSED
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import read_run, write_run
 from gelu_verify.targets.python_callables import callable_target
-from gelu_verify.truth.composed import composed_bits
+from gelu_verify.truth.second_input import composed_bits
 from gelu_verify.truth.values import judge, reference_bits
 
 QUICK = {"isolate": False, "plan": "quick"}

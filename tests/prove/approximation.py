@@ -38,6 +38,9 @@ def taylor_of(f: Callable[[arb_series], arb_series]) -> Taylor:
     return coefficients
 
 
+EXP_REST = taylor_of(lambda r: r.exp() - 1 - r)
+
+
 @dataclass(frozen=True)
 class Part:
     low: arb

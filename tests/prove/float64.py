@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flint import arb, arb_series, ctx
-from prove.approximation import Part, Taylor, largest_difference
+from prove.approximation import Part, Taylor, largest_difference, taylor_of
 from prove.exact import from_bits, to_bits
 from prove.source import ROOT
 from prove.specifications import Specification
@@ -57,13 +57,7 @@ def coefficients(row: list[float]) -> tuple[list[arb], float]:
 
 def tabulated(specification: Specification, derivative: bool) -> Taylor:
     """t(a) = -f(-a), or t'(a) = f'(-a)."""
-
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = specification.series(arb_series([-at, -1]))
-        return [series[k] if derivative else -series[k] for k in range(order + 1)]
-
-    return taylor
+    return taylor_of(lambda a: specification.series(-a) if derivative else -specification.series(-a))
 
 
 def tracked_q(row: list[float], h: Tracked) -> Tracked:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from flint import arb, arb_series, ctx
-from prove.approximation import largest_difference
+from flint import arb
+from prove.approximation import EXP_REST, largest_difference
 from prove.float32 import FLOAT_UNIT, LAYOUTS, FloatTracking, exponent, floats, trailing
 from prove.interpreter import Interpreter
 from prove.source import ROOT, Source
@@ -145,13 +145,7 @@ def curve_loss(r_most: arb, layout: str, root: Path) -> arb:
         r2 = tracking.multiply(r, r)
         lost = max(lost, exact_product(interpreter.call("gv_float_exp_curve", r, r2), r2).absolute)
 
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = arb_series([at, 1])
-        value = series.exp() - 1 - series
-        return [value[k] for k in range(order + 1)]
-
-    parts = largest_difference(curve(layout, root), taylor, -r_most, r_most, PARTS_OF_R)
+    parts = largest_difference(curve(layout, root), EXP_REST, -r_most, r_most, PARTS_OF_R)
     return lost + max(part.error for part in parts)
 
 

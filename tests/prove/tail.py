@@ -6,8 +6,8 @@ import math
 import re
 from pathlib import Path
 
-from flint import arb, arb_series, ctx
-from prove.approximation import largest_difference
+from flint import arb, arb_series
+from prove.approximation import EXP_REST, largest_difference, taylor_of
 from prove.checks import piece_source
 from prove.float64 import Table, why_not
 from prove.interpreter import Interpreter
@@ -39,13 +39,7 @@ def square_loss(fma: bool, root: Path = ROOT) -> tuple[arb, arb]:
         found = interpreter.call("gv_tail_square", Tracked(r, arb(r.mid()), ZERO, ZERO))
         largest, lost = max(largest, found.ideal.abs_upper()), max(lost, found.absolute)
 
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = arb_series([at, 1])
-        value = series.exp() - 1 - series
-        return [value[k] for k in range(order + 1)]
-
-    parts = largest_difference(coefficients(root), taylor, -REACH, REACH, PARTS_OF_R)
+    parts = largest_difference(coefficients(root), EXP_REST, -REACH, REACH, PARTS_OF_R)
     return largest, lost + max(part.error for part in parts)
 
 
@@ -89,13 +83,7 @@ FACTORS = {"gelu": lambda a: a * mills(a), "gelu_grad": lambda a: 1 / (2 * arb.p
 def failing_tail_pieces(name: str, root: Path = ROOT) -> list[str]:
     """Pieces of v whose bound does not hold, by the means of float64.py; and those where v <= 3/8."""
     table, first = tail_table(name, root)
-
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = FACTORS[name](arb_series([at, 1]))
-        return [series[k] for k in range(order + 1)]
-
-    wrong = []
+    taylor, wrong = taylor_of(FACTORS[name]), []
     for index, row in enumerate(table.rows, first):
         reasons = [reason for parts in PARTS if (reason := why_not(table, taylor, index, row, parts))]
         if len(reasons) == len(PARTS):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from flint import arb, arb_series, ctx
-from prove.approximation import Taylor
+from flint import arb
+from prove.approximation import taylor_of
 from prove.float32 import FLOAT_UNIT as U
 from prove.float32 import LAYOUTS, Row, read_table, slope, why_not
 from prove.interpreter import Interpreter
@@ -33,15 +33,6 @@ def loss_of(layout: str, root: Path = ROOT) -> arb:
     return arb(float.fromhex(re.search(r"define GV_FLOAT_TAIL_LOSS (\S+)f\b", text).group(1)))
 
 
-def factor(name: str) -> Taylor:
-    def taylor(at: arb, order: int) -> list[arb]:
-        ctx.cap = order + 1
-        series = FACTORS[name](arb_series([at, 1]))
-        return [series[k] for k in range(order + 1)]
-
-    return taylor
-
-
 def used_rows(name: str, layout: str, root: Path = ROOT) -> list[Row]:
     """Those that have a part of [-edge, most]."""
     edge, most = -defined("EDGE", root), defined("MOST", root)
@@ -49,7 +40,7 @@ def used_rows(name: str, layout: str, root: Path = ROOT) -> list[Row]:
 
 
 def failing_rows(name: str, layout: str, root: Path = ROOT) -> list[str]:
-    reasons = [why_not(row, factor(name), layout, True, False) for row in used_rows(name, layout, root)]
+    reasons = [why_not(row, taylor_of(FACTORS[name]), layout, True, False) for row in used_rows(name, layout, root)]
     return [f"{name}, {layout}, piece {index}: {reason}" for index, reason in enumerate(reasons) if reason]
 
 
@@ -60,7 +51,7 @@ def row_loss(name: str, layout: str, row: Row, root: Path = ROOT) -> arb:
     s = (a * a / 2).upper()
     e, e_low = reduced_loss(read_rate("silu", layout, root), s, U * s, root)
     h = a - row.centre
-    v = factor(name)(a.lower(), 0)[0].abs_lower()  # v grows with a
+    v = taylor_of(FACTORS[name])(a.lower(), 0)[0].abs_lower()  # v grows with a
     v_low = (U + (abs(arb(row.head_low)) + slope(row, h, layout).low * h.abs_upper()) / v) * (1 + 8 * U)
     lo = (U + v_low + e_low) * (1 + 8 * U)
     left_out = e_low * v_low

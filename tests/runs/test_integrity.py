@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from commands import call
 from forged import edited, relabelled, seal
 from marking import nightly
 from mutants import faulty, target, where
@@ -19,7 +19,6 @@ from repository import TESTS
 from synthetic_runs import manifest
 
 from gelu_verify.checks import CHECKS
-from gelu_verify.cli import main
 from gelu_verify.cli.program import USAGE
 from gelu_verify.errors import ResultsError
 from gelu_verify.gate import budgets as gate
@@ -76,12 +75,6 @@ def budgets(whole, tmp_path_factory):
     return path
 
 
-def invoke(*words):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
-
-
 def commands(run, budgets):
     fresh = run.parent / "fresh.toml"
     return (
@@ -93,14 +86,14 @@ def commands(run, budgets):
 
 def refused(run, budgets):
     """What all who read a run say of it; each in one line, with 2."""
-    outcomes = [invoke(*words) for words in commands(run, budgets)]
+    outcomes = [call(*words) for words in commands(run, budgets)]
     for code, line in outcomes:
         assert (code, line.count("\n"), line.startswith("gelu-verify: error: ")) == (USAGE, 1, True), line
     return outcomes[0][1]
 
 
 def test_a_run_that_nobody_touched_is_believed(run, budgets):
-    assert [invoke(*words)[0] for words in commands(run, budgets)] == [0, 0, 0]
+    assert [call(*words)[0] for words in commands(run, budgets)] == [0, 0, 0]
     assert verified(read_run(run)).results[0].max_ulp > 1
 
 
@@ -128,21 +121,21 @@ def test_every_flipped_bit_is_refused(run, budgets, name, flips):
 def test_runs_of_the_first_schema_are_read_and_derived_again(old, tmp_path, flips):
     assert verified(read_run(old)).manifest["schema"] == 1
     place = Path(shutil.copytree(old, tmp_path / "run"))
-    assert invoke("report", place)[0] == 0
+    assert call("report", place)[0] == 0
     path, rng = place / "manifest.json", np.random.default_rng(7)
     content = path.read_bytes()
     for place_of_bit in rng.integers(len(content), size=flips):
         flipped = bytearray(content)
         flipped[place_of_bit] ^= 1 << int(rng.integers(8))
         path.write_bytes(flipped)
-        code, outcomes = invoke("report", place)
+        code, outcomes = call("report", place)
         assert code in (0, USAGE), outcomes  # it has no hash: texts may change, nothing that follows from the buckets
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.name)
 def test_runs_of_the_first_schema_do_not_decide(old, budgets):
     for words in (("gate", old, "--budgets", budgets), ("budget", old, "--budgets", budgets)):
-        code, outcomes = invoke(*words)
+        code, outcomes = call(*words)
         assert (code, "schema 1 has no content hash" in outcomes) == (USAGE, True)
 
 
@@ -235,7 +228,7 @@ CHANGES = {
 def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
     edited(run, CHANGES[name])
     if name in ("a result twice", "no machine", "a check less"):  # only who decides by it must have it
-        code, outcomes = invoke("gate", run, "--budgets", budgets)
+        code, outcomes = call("gate", run, "--budgets", budgets)
         assert (code, outcomes.count("\n")) == (USAGE, 1), outcomes
     else:
         refused(run, budgets)
@@ -272,7 +265,7 @@ def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
         path = places[rng.integers(len(places))]
         edited(run, put(*path, value=[*WRONG, None][rng.integers(len(WRONG) + 1)]))
         for words in commands(run, budgets):
-            code, outcomes = invoke(*words)
+            code, outcomes = call(*words)
             assert code in (0, USAGE), outcomes
             assert code == 0 or outcomes.count("\n") == 1, outcomes
         (run.parent / "fresh.toml").unlink(missing_ok=True)
@@ -472,7 +465,7 @@ def test_an_edited_record_is_refused(kept, run, budgets, change):
         ("gate", run, "--budgets", budgets, "--recorded", kept, "--require", "cuda"),
         ("report", run, "--recorded", kept),
     ):
-        code, outcomes = invoke(*words)
+        code, outcomes = call(*words)
         assert (code, outcomes.count("\n"), folder.name in outcomes) == (USAGE, 1, True), outcomes
 
 

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from processes import alive, wait_for
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from fastapi.testclient import TestClient
@@ -59,20 +60,6 @@ def child_of(family):
     """Number of the process of a family; None while it has none."""
     hosts = [] if family._hosts is None else family._hosts._hosts.values()
     return next((host._child.pid for host in hosts if host._child is not None), None)
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_for(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
 
 
 # ---- failures ----------------------------------------------------------------------------

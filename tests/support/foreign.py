@@ -8,6 +8,7 @@ import pytest
 
 from gelu_verify import targets
 from gelu_verify.formats import get_format
+from gelu_verify.targets.kinds import _compiler
 
 CC = shutil.which("cc")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
@@ -18,6 +19,14 @@ def chosen(name, **options):
     (target,), absent = targets.select([name], **options)
     assert not absent
     return target
+
+
+def compile_apart(tmp_path, monkeypatch, *variables):
+    """A folder of this test's own for what is compiled, by the compilers that are found without these variables."""
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(_compiler.tempfile, "tempdir", str(tmp_path / "cache"))
+    for variable in ("CC", "CXX", *variables):
+        monkeypatch.delenv(variable, raising=False)
 
 
 def bits(dtype, *texts):

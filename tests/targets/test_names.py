@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from foreign import CC, bits, chosen, needs_cc, shared_library
+from foreign import CC, bits, chosen, compile_apart, needs_cc, shared_library
 from marking import nightly
 
 from gelu_verify import targets
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.isolation.hosts import Hosts
-from gelu_verify.targets.kinds import _compiler, _loader
+from gelu_verify.targets.kinds import _loader
 
 pytestmark = needs_cc
 needs_cxx = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
@@ -25,12 +25,9 @@ X = bits("float32", "0.5", "-3")
 
 @pytest.fixture(autouse=True)
 def private(tmp_path, monkeypatch):
-    """A folder of this test's own for what is compiled, and for names without a folder."""
-    (tmp_path / "cache").mkdir()
-    monkeypatch.setattr(_compiler.tempfile, "tempdir", str(tmp_path / "cache"))
+    """Names without a folder are looked for there, too."""
+    compile_apart(tmp_path, monkeypatch, "CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH")
     monkeypatch.chdir(tmp_path)
-    for variable in ("CC", "CXX", "CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH"):
-        monkeypatch.delenv(variable, raising=False)
 
 
 def values(target):

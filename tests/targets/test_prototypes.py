@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from foreign import bits, chosen, needs_cc, shared_library, some_bits
+from foreign import bits, chosen, compile_apart, needs_cc, shared_library, some_bits
 from program import PROGRAM
 
 from gelu_verify import targets, verify
@@ -13,8 +13,8 @@ from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.targets import incoming
-from gelu_verify.targets.kinds import _compiler
 from gelu_verify.targets.kinds._prototype import Prototype
+from gelu_verify.work.packing import array_of_text
 
 pytestmark = needs_cc
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
@@ -78,10 +78,7 @@ FORMS = {
 
 @pytest.fixture(autouse=True)
 def private(tmp_path, monkeypatch):
-    (tmp_path / "cache").mkdir()
-    monkeypatch.setattr(_compiler.tempfile, "tempdir", str(tmp_path / "cache"))
-    for variable in ("CC", "CXX"):
-        monkeypatch.delenv(variable, raising=False)
+    compile_apart(tmp_path, monkeypatch)
 
 
 @pytest.fixture(params=["source", "library"])
@@ -130,7 +127,7 @@ def test_a_gradient_takes_that_of_the_result(tmp_path, symbol, call):
     for values in ([1.0], [-0.5], [2.0, 0.25]):
         (text,) = incoming.outputs(target, "float32", x.tolist(), [values])
         due = np.resize(np.float32(values), 3) * x.view(np.float32)
-        assert incoming.outputs_from_text("float32", text).view(np.float32).tolist() == due.tolist()
+        assert array_of_text(text, np.float32).tolist() == due.tolist()
 
 
 @pytest.mark.parametrize(("symbol", "ignores"), [("silu_f32", False), ("ignoring_f32", True)])

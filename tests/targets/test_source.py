@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import requiring
-from foreign import bits, chosen, needs_cc, some_bits
+from foreign import bits, chosen, compile_apart, needs_cc, some_bits
 from marking import nightly
 from program import PROGRAM
 
@@ -66,11 +66,7 @@ int number = 3;
 
 @pytest.fixture(autouse=True)
 def private_cache(tmp_path, monkeypatch):
-    """What is compiled here is nobody else's, and is not there yet."""
-    (tmp_path / "cache").mkdir()
-    monkeypatch.setattr(_compiler.tempfile, "tempdir", str(tmp_path / "cache"))
-    for variable in ("CC", "CXX", "NVCC"):
-        monkeypatch.delenv(variable, raising=False)
+    compile_apart(tmp_path, monkeypatch, "NVCC")
 
 
 @pytest.fixture

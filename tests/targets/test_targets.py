@@ -8,6 +8,7 @@ import textwrap
 import ml_dtypes
 import numpy as np
 import pytest
+from foreign import bits, chosen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,11 +31,6 @@ def forget():
     targets._discovered.cache_clear()
     yield
     targets._discovered.cache_clear()
-
-
-def bits(dtype, *texts):
-    fmt = get_format(dtype)
-    return np.array([fmt.parse(text) for text in texts], fmt.uint)
 
 
 # ---- finding -------------------------------------------------------------------------------------
@@ -247,12 +243,6 @@ def file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(SOURCE, encoding="utf-8")
     return path
-
-
-def chosen(name, **options):
-    (target,), absent = targets.select([name], **options)
-    assert not absent
-    return target
 
 
 def test_a_function_in_a_file(file):

@@ -9,10 +9,10 @@ from threading import Lock
 import numpy as np
 import pytest
 
-from gelu_verify.measure.turns import TakingTurns
 from gelu_verify.targets.base import Target
 from gelu_verify.targets.extra_outputs import ExtraOutputs
 from gelu_verify.targets.recorded import Recorded
+from gelu_verify.targets.wrapped import TakingTurns
 
 MEMORY, ALONE = np.zeros(3, np.uint32), nullcontext()
 

@@ -9,8 +9,7 @@ import pytest
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import from_ordinals, get_format, is_nan, to_float64
 from gelu_verify.functions import FUNCTIONS, get_function
-from gelu_verify.truth.composed import composed_bits
-from gelu_verify.truth.second_input import judge_pair, of_two_inputs
+from gelu_verify.truth.second_input import composed_bits, judge_pair, of_two_inputs
 from gelu_verify.truth.values import exact, judge
 
 DTYPES = ("float16", "bfloat16")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter
+from ..emit import Emitter, WrittenFunction
 from ..ir import Instruction
 from .floating import operands
 
@@ -22,7 +22,7 @@ BOUNDS = {  # what approximate.h keeps to, by opcode and type
 BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div")
 
 
-def approximate(c: Context, ins: Instruction) -> str:
+def approximate(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("approx", "full", "ftz")
     kind, name = ins.parts[-1], f"{ins.parts[0]}_{'full' if ins.has('full') else 'approx'}"
     c.approximates()
@@ -44,7 +44,7 @@ def bound_of(opcode: str) -> str:
     return BOUNDS[parts[0], parts[-1].removesuffix("x2")]
 
 
-def _half(c: Context, ins: Instruction) -> str:
+def _half(c: WrittenFunction, ins: Instruction) -> str:
     kind, name = ins.parts[-1].removesuffix("x2"), ins.parts[0]
     if (name, kind) not in BOUNDS:
         raise c.unknown("PTX bounds no error of it")

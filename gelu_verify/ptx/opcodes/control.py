@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter, identifier
+from ..emit import Emitter, WrittenFunction, identifier
 from ..ir import Instruction, Operand, Symbol, Vector
 from .memory import array
 
@@ -13,14 +13,14 @@ def label(name: str) -> str:
     return "L" + identifier(name)
 
 
-def bra(c: Context, ins: Instruction) -> str:
+def bra(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("uni")
     target = ins.operands[0]
     assert isinstance(target, Symbol)
     return f"goto {label(target.name)};"
 
 
-def brx(c: Context, ins: Instruction) -> str:
+def brx(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("idx", "uni")
     index, table = ins.operands
     assert isinstance(table, Symbol)
@@ -31,7 +31,7 @@ def brx(c: Context, ins: Instruction) -> str:
     return f"switch ({c.read(index, 'u32')}) {{ {cases} default: fail(e, l, OUT_OF_BOUNDS, {c.site()}); }}"
 
 
-def leave(c: Context, ins: Instruction) -> str:
+def leave(c: WrittenFunction, ins: Instruction) -> str:
     if c.function.is_kernel:
         return "l.state = ENDED; return;"
     if ins.parts[0] == "exit":
@@ -39,7 +39,7 @@ def leave(c: Context, ins: Instruction) -> str:
     return "return;"
 
 
-def trap(c: Context, ins: Instruction) -> str:
+def trap(c: WrittenFunction, ins: Instruction) -> str:
     return f"fail(e, l, TRAPPED, {c.site()});"
 
 
@@ -48,7 +48,7 @@ def _arrays(operand: Operand) -> list[str]:
     return [array(each.name) for each in operand.elements if isinstance(each, Symbol)]
 
 
-def call(c: Context, ins: Instruction) -> str:
+def call(c: WrittenFunction, ins: Instruction) -> str:
     """call (results), function, (arguments): all are arrays of C++."""
     c.accept("uni")
     operands = list(ins.operands)
@@ -67,19 +67,19 @@ def call(c: Context, ins: Instruction) -> str:
     return f"f_{identifier(name.name)}({', '.join(['e', 'l', *results, *arguments])});"
 
 
-def _print(c: Context, results: list[str], arguments: list[str]) -> str:
+def _print(c: WrittenFunction, results: list[str], arguments: list[str]) -> str:
     words = "u64 f_, a_; memcpy(&f_, {}, 8); memcpy(&a_, {}, 8);".format(*arguments)
     written = f"memcpy({results[0]}, &n_, 4);" if results else ""
     return f"{{ {words} s32 n_ = print(e, l, f_, a_, {c.site()}); (void)n_; {written} }}"
 
 
-def _assert(c: Context, arguments: list[str]) -> str:
+def _assert(c: WrittenFunction, arguments: list[str]) -> str:
     text = f"u64 m_; memcpy(&m_, {arguments[0]}, 8);"
     told = f'snprintf(e.found->text, sizeof e.found->text, "%s", text_at(e, l, m_, {c.site()}).c_str());'
     return f"{{ {text} {told} fail(e, l, ASSERTED, {c.site()}); }}"
 
 
-def nothing(c: Context, ins: Instruction) -> str:
+def nothing(c: WrittenFunction, ins: Instruction) -> str:
     return ";"
 
 

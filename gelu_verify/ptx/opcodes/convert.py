@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..emit import ROUNDING, Context, Emitter
+from ..emit import ROUNDING, Emitter, WrittenFunction
 from ..ir import Immediate, Instruction, Vector
 
 _TO_INTEGER = {f"{mode}i": name for mode, name in ROUNDING.items()}
 _HALVES = {"f16": "f16_format", "bf16": "bf16_format"}
 
 
-def cvt(c: Context, ins: Instruction) -> str:
+def cvt(c: WrittenFunction, ins: Instruction) -> str:
     c.accept(*ROUNDING, *_TO_INTEGER, "sat", "ftz", "relu", "satfinite")
     to, kind = ins.parts[-2:]
     if to.endswith("x2"):
@@ -35,7 +35,7 @@ def _double(ins: Instruction, kind: str, a: str) -> str:
     return f"(f64)ftz({a})" if kind == "f32" and ins.has("ftz") else f"(f64){a}"
 
 
-def _of_integer(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
+def _of_integer(c: WrittenFunction, ins: Instruction, to: str, kind: str, a: str) -> str:
     mode = _mode(ins)
     if mode is None or mode == "RNA":
         raise c.unknown("no rounding")
@@ -46,7 +46,7 @@ def _of_integer(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str
     return f"sat({value})" if ins.has("sat") else value
 
 
-def _to_integer(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
+def _to_integer(c: WrittenFunction, ins: Instruction, to: str, kind: str, a: str) -> str:
     mode = next((_TO_INTEGER[part] for part in ins.parts if part in _TO_INTEGER), None)
     if mode is None or mode == "RNA":
         raise c.unknown("no rounding to an integer")
@@ -54,7 +54,7 @@ def _to_integer(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str
     return f"to_integer<{to}>({_double(ins, kind, a)}, {mode}, {wide})"
 
 
-def _between(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
+def _between(c: WrittenFunction, ins: Instruction, to: str, kind: str, a: str) -> str:
     integral = next((_TO_INTEGER[part] for part in ins.parts if part in _TO_INTEGER), None)
     mode = _mode(ins)
     narrows = to in _HALVES or (to == "f32" and kind == "f64")
@@ -80,7 +80,9 @@ def _between(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
     return f"sat({value})" if ins.has("sat") else value
 
 
-def _narrowed(c: Context, ins: Instruction, to: str, kind: str, a: str, mode: str | None, integral: str | None) -> str:
+def _narrowed(
+    c: WrittenFunction, ins: Instruction, to: str, kind: str, a: str, mode: str | None, integral: str | None
+) -> str:
     form, value = _HALVES[to], _double(ins, kind, a)
     if integral:
         value, mode = f"integral({value}, {integral})", "RN"
@@ -90,7 +92,7 @@ def _narrowed(c: Context, ins: Instruction, to: str, kind: str, a: str, mode: st
     return value
 
 
-def _two(c: Context, ins: Instruction, to: str, kind: str) -> str:
+def _two(c: WrittenFunction, ins: Instruction, to: str, kind: str) -> str:
     """The first source becomes the upper half."""
     if kind != "f32" or len(ins.operands) != 3:
         raise c.unknown()
@@ -101,7 +103,7 @@ def _two(c: Context, ins: Instruction, to: str, kind: str) -> str:
     return c.write(ins.operands[0], "b32", f"(u32){low} | (u32){high} << 16")
 
 
-def mov(c: Context, ins: Instruction) -> str:
+def mov(c: WrittenFunction, ins: Instruction) -> str:
     """Also packs several registers into one, and unpacks one into several."""
     c.accept()
     kind, (to, source) = ins.parts[-1], ins.operands
@@ -120,7 +122,7 @@ def mov(c: Context, ins: Instruction) -> str:
     return c.write(to, kind, c.read(source, kind))
 
 
-def cvta(c: Context, ins: Instruction) -> str:
+def cvta(c: WrittenFunction, ins: Instruction) -> str:
     """Between an address in a space and a generic one; those of global and constant memory are the same."""
     window = next((number for part, number in (("shared", 1), ("local", 2), ("param", 3)) if ins.has(part)), None)
     if ins.parts[-1] not in ("u64", "b64", "s64"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter
+from ..emit import Emitter, WrittenFunction
 from ..ir import Instruction
 
 _ROUNDED = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
-def finished(c: Context, kind: str, value: str) -> str:
+def finished(c: WrittenFunction, kind: str, value: str) -> str:
     """With a canonical NaN in float32, flushed and limited to [0, 1] where the instruction says so."""
     if kind == "f32":
         value = f"canonical({value})"
@@ -16,19 +16,19 @@ def finished(c: Context, kind: str, value: str) -> str:
     return f"sat({value})" if c.ins.has("sat") else value
 
 
-def operands(c: Context, ins: Instruction, kind: str) -> list[str]:
+def operands(c: WrittenFunction, ins: Instruction, kind: str) -> list[str]:
     values = [c.read(operand, kind) for operand in ins.operands[1:]]
     return [f"ftz({value})" for value in values] if ins.has("ftz") and kind == "f32" else values
 
 
-def _accept(c: Context) -> str:
+def _accept(c: WrittenFunction) -> str:
     c.accept("rn", "rz", "rm", "rp", "ftz", "sat")
     if len([part for part in c.ins.parts if part in ("f32", "f64")]) > 1:
         raise c.unknown("operands of two types")
     return c.ins.parts[-1]
 
 
-def rounded(c: Context, ins: Instruction) -> str:
+def rounded(c: WrittenFunction, ins: Instruction) -> str:
     kind, name, mode = _accept(c), ins.parts[0], c.rounding()
     if name == "div" and not ins.has("rn", "rz", "rm", "rp"):
         raise c.unknown("no rounding")
@@ -42,7 +42,7 @@ def rounded(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, finished(c, kind, value))
 
 
-def fma(c: Context, ins: Instruction) -> str:
+def fma(c: WrittenFunction, ins: Instruction) -> str:
     kind, mode = _accept(c), c.rounding()
     if not ins.has("rn", "rz", "rm", "rp"):
         raise c.unknown("no rounding")
@@ -51,7 +51,7 @@ def fma(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, finished(c, kind, value))
 
 
-def root(c: Context, ins: Instruction) -> str:
+def root(c: WrittenFunction, ins: Instruction) -> str:
     kind, name, mode = _accept(c), ins.parts[0], c.rounding()
     if not ins.has("rn", "rz", "rm", "rp"):
         raise c.unknown("no rounding")
@@ -63,7 +63,7 @@ def root(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, finished(c, kind, value))
 
 
-def signed(c: Context, ins: Instruction) -> str:
+def signed(c: WrittenFunction, ins: Instruction) -> str:
     """neg and abs change the sign bit alone, of a NaN too."""
     c.accept("ftz")
     kind = ins.parts[-1]
@@ -72,7 +72,7 @@ def signed(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, value)
 
 
-def copysign(c: Context, ins: Instruction) -> str:
+def copysign(c: WrittenFunction, ins: Instruction) -> str:
     """The sign of the first, the magnitude of the second."""
     c.accept()
     kind = ins.parts[-1]
@@ -80,7 +80,7 @@ def copysign(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, f"__builtin_copysign{'f' if kind == 'f32' else ''}({b}, {a})")
 
 
-def extreme(c: Context, ins: Instruction) -> str:
+def extreme(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("ftz", "NaN")
     kind = ins.parts[-1]
     values = operands(c, ins, kind)
@@ -91,7 +91,7 @@ def extreme(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, value)
 
 
-def testp(c: Context, ins: Instruction) -> str:
+def testp(c: WrittenFunction, ins: Instruction) -> str:
     kind = ins.parts[-1]
     value = c.read(ins.operands[1], kind)
     tests = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter
-from ..ir import Instruction, Operand, TwoResults
+from ..emit import Emitter, WrittenFunction
+from ..ir import Instruction, TwoResults
 from .integer import _HOW, combined, comparison
 
 
@@ -12,7 +12,7 @@ def _format(kind: str) -> tuple[str, int]:
     return ("bf16_format" if kind.startswith("b") else "f16_format"), (2 if kind.endswith("x2") else 1)
 
 
-def _each(c: Context, ins: Instruction, body: str, values: int, result: Operand | None = None) -> str:
+def _each(c: WrittenFunction, ins: Instruction, body: str, values: int) -> str:
     """`body`, of x, y and z, for each number in the registers."""
     form, count = _format(ins.parts[-1])
     kind = "b32" if count == 2 else "b16"
@@ -27,22 +27,22 @@ def _each(c: Context, ins: Instruction, body: str, values: int, result: Operand 
     return f"{{ typedef {form} F; auto f_ = {lambda_}; {c.write(ins.operands[0], kind, call)} }}"
 
 
-def rounded(c: Context, ins: Instruction) -> str:
+def rounded(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("rn", "ftz", "sat")
     return _each(c, ins, f"half_{ins.parts[0]}<F>(x, y)", 2)
 
 
-def fma(c: Context, ins: Instruction) -> str:
+def fma(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("rn", "ftz", "sat", "relu")
     return _each(c, ins, "half_fma<F>(x, y, z)", 3)
 
 
-def signed(c: Context, ins: Instruction) -> str:
+def signed(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("ftz")
     return _each(c, ins, "(u16)(x ^ 0x8000)" if ins.parts[0] == "neg" else "(u16)(x & 0x7fff)", 1)
 
 
-def extreme(c: Context, ins: Instruction) -> str:
+def extreme(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("ftz", "NaN")
     least, nans = (str(each).lower() for each in (ins.parts[0] == "min", ins.has("NaN")))
     return _each(c, ins, f"half_extreme<F>(x, y, {least}, {nans})", 2)
@@ -52,7 +52,7 @@ def _wide(kind: str, value: str) -> str:
     return f"widened<{_format(kind)[0]}>({value})"
 
 
-def setp(c: Context, ins: Instruction) -> str:
+def setp(c: WrittenFunction, ins: Instruction) -> str:
     c.accept(*_HOW, "and", "or", "xor", "ftz")
     kind = ins.parts[-1]
     form, count = _format(kind)
@@ -72,7 +72,7 @@ def setp(c: Context, ins: Instruction) -> str:
     return f"{{ {' '.join(code)} }}"
 
 
-def set_(c: Context, ins: Instruction) -> str:
+def set_(c: WrittenFunction, ins: Instruction) -> str:
     c.accept(*_HOW, "ftz")
     to, kind = ins.parts[-2:]
     form, count = _format(kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter, ctype
+from ..emit import Emitter, WrittenFunction, ctype
 from ..ir import Instruction, TwoResults
 
 _C = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
@@ -18,7 +18,7 @@ def _unsigned(kind: str) -> str:
     return "u" + kind[1:]
 
 
-def add(c: Context, ins: Instruction) -> str:
+def add(c: WrittenFunction, ins: Instruction) -> str:
     """With .cc the carry (of sub the borrow) is kept; addc and subc use it."""
     c.accept("cc", "sat")
     kind, name, u = _type(ins), ins.parts[0], _unsigned(_type(ins))
@@ -36,7 +36,7 @@ def add(c: Context, ins: Instruction) -> str:
     return f"{{ {wide} cc_ = (u32)(w_ >> {width}) & 1; {c.write(ins.operands[0], u, f'({u})w_')} }}"
 
 
-def mul(c: Context, ins: Instruction) -> str:
+def mul(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("lo", "hi", "wide", "sat", "cc")
     name, kind = ins.parts[0], _type(ins)
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
@@ -60,7 +60,7 @@ def mul(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], u, f"({u})(({u})({product}) + ({u}){third}{carry})")
 
 
-def mul24(c: Context, ins: Instruction) -> str:
+def mul24(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("lo", "hi", "sat")
     kind = _type(ins)
     if ins.has("sat"):
@@ -72,7 +72,7 @@ def mul24(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], "u32", f"(u32)((u32){product}{third})")
 
 
-def div(c: Context, ins: Instruction) -> str:
+def div(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     kind = _type(ins)
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
@@ -80,7 +80,7 @@ def div(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, f"{function}<{kind}>({a}, {b})")
 
 
-def extreme(c: Context, ins: Instruction) -> str:
+def extreme(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("relu")
     kind = _type(ins)
     if ins.has("relu") or kind.endswith("x2"):
@@ -90,7 +90,7 @@ def extreme(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, f"{a} {sign} {b} ? {a} : {b}")
 
 
-def unary(c: Context, ins: Instruction) -> str:
+def unary(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     name, kind = ins.parts[0], _type(ins)
     u, a = _unsigned(kind), c.read(ins.operands[1], _unsigned(kind) if kind != "pred" else kind)
@@ -107,14 +107,14 @@ def unary(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], result, expressions[name])
 
 
-def bitwise(c: Context, ins: Instruction) -> str:
+def bitwise(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     kind = _type(ins)
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
     return c.write(ins.operands[0], kind, f"({ctype(kind)})({a} {_C[ins.parts[0]]} {b})")
 
 
-def shift(c: Context, ins: Instruction) -> str:
+def shift(c: WrittenFunction, ins: Instruction) -> str:
     """By more than the width: as by the width."""
     c.accept()
     kind, left = _type(ins), ins.parts[0] == "shl"
@@ -125,24 +125,24 @@ def shift(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, f"{n} > {width - 1}u ? ({ctype(kind)})0 : {shifted}")
 
 
-def shf(c: Context, ins: Instruction) -> str:
+def shf(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("l", "r", "wrap", "clamp")
     low, high, by = (c.read(operand, "u32") for operand in ins.operands[1:4])
     flags = f"{str(ins.has('l')).lower()}, {str(ins.has('wrap')).lower()}"
     return c.write(ins.operands[0], "b32", f"funnel({low}, {high}, {by}, {flags})")
 
 
-def prmt(c: Context, ins: Instruction) -> str:
+def prmt(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     return c.write(ins.operands[0], "b32", f"permuted({', '.join(c.read(o, 'u32') for o in ins.operands[1:4])})")
 
 
-def lop3(c: Context, ins: Instruction) -> str:
+def lop3(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     return c.write(ins.operands[0], "b32", f"lookup3({', '.join(c.read(o, 'u32') for o in ins.operands[1:5])})")
 
 
-def bfe(c: Context, ins: Instruction) -> str:
+def bfe(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     kind = _type(ins)
     u, signed = _unsigned(kind), str(kind[0] == "s").lower()
@@ -150,7 +150,7 @@ def bfe(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], u, f"extracted<{u}>({a}, {at}, {length}, {signed})")
 
 
-def bfi(c: Context, ins: Instruction) -> str:
+def bfi(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     u = _unsigned(_type(ins))
     a, b = (c.read(operand, u) for operand in ins.operands[1:3])
@@ -158,7 +158,7 @@ def bfi(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], u, f"inserted<{u}>({a}, {b}, {at}, {length})")
 
 
-def bfind(c: Context, ins: Instruction) -> str:
+def bfind(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("shiftamt")
     kind = _type(ins)
     flags = f"{str(kind[0] == 's').lower()}, {str(ins.has('shiftamt')).lower()}"
@@ -167,7 +167,7 @@ def bfind(c: Context, ins: Instruction) -> str:
     )
 
 
-def sad(c: Context, ins: Instruction) -> str:
+def sad(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     kind = _type(ins)
     u, (a, b) = _unsigned(kind), (c.read(operand, kind) for operand in ins.operands[1:3])
@@ -175,7 +175,7 @@ def sad(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], u, f"({u})({third} + (({a} < {b}) ? ({u}){b} - ({u}){a} : ({u}){a} - ({u}){b}))")
 
 
-def dp4a(c: Context, ins: Instruction) -> str:
+def dp4a(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     a, b, third = (c.read(operand, "u32") for operand in ins.operands[1:4])
     signs = ", ".join(str(part[0] == "s").lower() for part in ins.parts[1:3])
@@ -185,7 +185,7 @@ def dp4a(c: Context, ins: Instruction) -> str:
 # ---- comparisons ---------------------------------------------------------------------------------
 
 
-def comparison(c: Context, how: str, kind: str, a: str, b: str) -> str:
+def comparison(c: WrittenFunction, how: str, kind: str, a: str, b: str) -> str:
     """The C++ of one comparison; of floating-point numbers those that end in u are true for a NaN."""
     if kind in ("f32", "f64"):
         unordered = f"{a} != {a} || {b} != {b}"
@@ -202,7 +202,7 @@ def comparison(c: Context, how: str, kind: str, a: str, b: str) -> str:
     raise c.unknown(f".{how}")
 
 
-def combined(c: Context, ins: Instruction, found: str) -> tuple[str, str]:
+def combined(c: WrittenFunction, ins: Instruction, found: str) -> tuple[str, str]:
     """A comparison and its opposite, each with the predicate that .and, .or or .xor combine it with."""
     word = next((part for part in ins.parts if part in ("and", "or", "xor")), None)
     if word is None or len(ins.operands) < 4:
@@ -214,7 +214,7 @@ def combined(c: Context, ins: Instruction, found: str) -> tuple[str, str]:
 _HOW = (*_COMPARE, *_UNSIGNED, *(f"{name}u" for name in _COMPARE), "num", "nan")
 
 
-def _compared(c: Context, ins: Instruction) -> tuple[str, str, str]:
+def _compared(c: WrittenFunction, ins: Instruction) -> tuple[str, str, str]:
     """Declarations of what is compared; the comparison, and its opposite."""
     c.accept(*_HOW, "and", "or", "xor", "ftz")
     kind = _type(ins)
@@ -225,7 +225,7 @@ def _compared(c: Context, ins: Instruction) -> tuple[str, str, str]:
     return f"{ctype(kind)} a_ = {a}, b_ = {b};", found, opposite
 
 
-def setp(c: Context, ins: Instruction) -> str:
+def setp(c: WrittenFunction, ins: Instruction) -> str:
     declared, found, opposite = _compared(c, ins)
     result = ins.operands[0]
     first, second = (result.first, result.second) if isinstance(result, TwoResults) else (result, None)
@@ -235,21 +235,21 @@ def setp(c: Context, ins: Instruction) -> str:
     return f"{{ {declared} {written} }}"
 
 
-def set_(c: Context, ins: Instruction) -> str:
+def set_(c: WrittenFunction, ins: Instruction) -> str:
     declared, found, _ = _compared(c, ins)
     to = ins.parts[-2]
     true = "1.0f" if to == "f32" else f"({ctype(to)})~0u"
     return f"{{ {declared} {c.write(ins.operands[0], to, f'{found} ? {true} : ({ctype(to)})0')} }}"
 
 
-def selp(c: Context, ins: Instruction) -> str:
+def selp(c: WrittenFunction, ins: Instruction) -> str:
     c.accept()
     kind = _type(ins)
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
     return c.write(ins.operands[0], kind, f"{c.read(ins.operands[3], 'pred')} ? {a} : {b}")
 
 
-def slct(c: Context, ins: Instruction) -> str:
+def slct(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("ftz")
     kind, by = ins.parts[-2:]
     a, b = (c.read(operand, kind) for operand in ins.operands[1:3])
@@ -259,7 +259,7 @@ def slct(c: Context, ins: Instruction) -> str:
     return c.write(ins.operands[0], kind, f"{third} >= 0 ? {a} : {b}")
 
 
-def isspacep(c: Context, ins: Instruction) -> str:
+def isspacep(c: WrittenFunction, ins: Instruction) -> str:
     window = {"shared": 1, "shared__cta": 1, "local": 2, "param": 3}.get(ins.parts[1])
     address = c.read(ins.operands[1], "u64")
     if window is None and ins.parts[1] not in ("global", "const"):

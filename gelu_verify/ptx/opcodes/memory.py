@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import SPACES, Context, Emitter, ctype
+from ..emit import SPACES, Emitter, WrittenFunction, ctype
 from ..ir import WIDTHS, Address, Instruction, Operand, Register, Symbol
 
 _ORDER = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
@@ -19,7 +19,7 @@ def _space(ins: Instruction) -> str:
     return next((_SPACE[part] for part in ins.parts[1:] if part in _SPACE), "generic")
 
 
-def _accept(c: Context, *more: str) -> None:
+def _accept(c: WrittenFunction, *more: str) -> None:
     c.accept(*_ORDER, *_SCOPE, *_CACHE, *_SPACE, *more)
 
 
@@ -27,12 +27,12 @@ def _count(ins: Instruction) -> int:
     return next((int(part[1]) for part in ins.parts if part in ("v2", "v4", "v8")), 1)
 
 
-def _is_fixed(c: Context, address: Operand) -> bool:
+def _is_fixed(c: WrittenFunction, address: Operand) -> bool:
     """Whether it is a parameter of a function or of a call, which is an array of C++."""
     return isinstance(address, Address) and isinstance(address.base, Symbol) and address.base.name in _arrays(c)
 
 
-def _arrays(c: Context) -> set[str]:
+def _arrays(c: WrittenFunction) -> set[str]:
     inner = {variable.name for variable in c.function.variables if variable.space == "param"}
     if c.function.is_kernel:
         return inner
@@ -49,11 +49,11 @@ def _fixed(address: Operand) -> str:
     return f"{array(address.base.name)} + {address.offset}"
 
 
-def _is_copied(c: Context, elements: tuple[Operand, ...]) -> bool:
+def _is_copied(c: WrittenFunction, elements: tuple[Operand, ...]) -> bool:
     return all(isinstance(each, Register) and each.name in c.copied for each in elements)
 
 
-def ld(c: Context, ins: Instruction) -> str:
+def ld(c: WrittenFunction, ins: Instruction) -> str:
     _accept(c, "v2", "v4", "v8")
     kind, count, space = ins.parts[-1], _count(ins), _space(ins)
     elements, t = c.elements(ins.operands[0]), ctype(kind)
@@ -75,7 +75,7 @@ def ld(c: Context, ins: Instruction) -> str:
     return f"{{ {t} t_[{count}]; {code} {written} }}"
 
 
-def st(c: Context, ins: Instruction) -> str:
+def st(c: WrittenFunction, ins: Instruction) -> str:
     _accept(c, "v2", "v4", "v8")
     kind, count, space = ins.parts[-1], _count(ins), _space(ins)
     elements, t = c.elements(ins.operands[1]), ctype(kind)
@@ -106,7 +106,7 @@ _CHANGES = {
 }
 
 
-def _change(c: Context, ins: Instruction, what: str, kind: str, where: str) -> str:
+def _change(c: WrittenFunction, ins: Instruction, what: str, kind: str, where: str) -> str:
     """The new value of the old one, v, and the operands."""
     if what != "add":
         if kind[0] in "fp" or kind.startswith("bf"):
@@ -126,7 +126,7 @@ def _change(c: Context, ins: Instruction, what: str, kind: str, where: str) -> s
     return "(T)((u64)v + (u64)x_)"
 
 
-def atom(c: Context, ins: Instruction) -> str:
+def atom(c: WrittenFunction, ins: Instruction) -> str:
     _accept(c, "add", "noftz", *_CHANGES)
     what, kind, returns = (
         next(p for p in ins.parts if p in _CHANGES or p == "add"),
@@ -145,7 +145,7 @@ def atom(c: Context, ins: Instruction) -> str:
     return f"{{ typedef {t} T; u64 a_ = {address};{values} {written} }}"
 
 
-def nothing(c: Context, ins: Instruction) -> str:
+def nothing(c: WrittenFunction, ins: Instruction) -> str:
     """Orders or prefetches memory: lanes run one after the other, and nothing is cached."""
     return ";"
 

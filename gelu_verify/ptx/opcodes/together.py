@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import Context, Emitter
+from ..emit import Emitter, WrittenFunction
 from ..ir import Instruction, TwoResults
 
 _SHUFFLE = {"up": "SHFL_UP", "down": "SHFL_DOWN", "bfly": "SHFL_BFLY", "idx": "SHFL_IDX"}
@@ -16,18 +16,18 @@ def waits(ins: Instruction) -> bool:
     return ins.parts[0] in NAMES
 
 
-def _of_warp(c: Context, op: str, mask: str, a: str, b: str = "0", third: str = "0") -> str:
+def _of_warp(c: WrittenFunction, op: str, mask: str, a: str, b: str = "0", third: str = "0") -> str:
     return f"wait_for_warp(e, l, {op}, {mask}, (u64){a}, (u64){b}, (u64){third}, {c.site()}); {WAIT}"
 
 
-def _results(c: Context, ins: Instruction, kind: str, value: str) -> str:
+def _results(c: WrittenFunction, ins: Instruction, kind: str, value: str) -> str:
     to = ins.operands[0]
     if isinstance(to, TwoResults):
         return f"{c.write(to.first, kind, value)} {c.write(to.second, 'pred', 'l.out_flag')}"
     return c.write(to, kind, value)
 
 
-def shfl(c: Context, ins: Instruction) -> str:
+def shfl(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("sync", *_SHUFFLE)
     how = next((_SHUFFLE[part] for part in ins.parts if part in _SHUFFLE), None)
     if not ins.has("sync") or how is None:
@@ -36,7 +36,7 @@ def shfl(c: Context, ins: Instruction) -> str:
     return f"{_of_warp(c, how, mask, a, b, third)} {_results(c, ins, 'b32', '(u32)l.out')}"
 
 
-def vote(c: Context, ins: Instruction) -> str:
+def vote(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("sync", "all", "any", "uni", "ballot")
     if not ins.has("sync"):
         raise c.unknown()
@@ -47,7 +47,7 @@ def vote(c: Context, ins: Instruction) -> str:
     return f"{waited} {c.write(ins.operands[0], 'pred', 'l.out_flag')}"
 
 
-def match(c: Context, ins: Instruction) -> str:
+def match(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("sync", "any", "all")
     kind = f"u{ins.parts[-1][1:]}"
     value, mask = c.read(ins.operands[1], kind), c.read(ins.operands[2], "u32")
@@ -55,7 +55,7 @@ def match(c: Context, ins: Instruction) -> str:
     return f"{waited} {_results(c, ins, 'b32', '(u32)l.out')}"
 
 
-def redux(c: Context, ins: Instruction) -> str:
+def redux(c: WrittenFunction, ins: Instruction) -> str:
     c.accept("sync", *_REDUX)
     name, kind = next(part for part in ins.parts if part in _REDUX), ins.parts[-1]
     if kind[0] == "f":
@@ -65,7 +65,7 @@ def redux(c: Context, ins: Instruction) -> str:
     return f"{_of_warp(c, op, mask, value)} {c.write(ins.operands[0], 'b32', '(u32)l.out')}"
 
 
-def bar(c: Context, ins: Instruction) -> str:
+def bar(c: WrittenFunction, ins: Instruction) -> str:
     """bar.sync, barrier.sync, and their reductions; bar.warp.sync."""
     c.accept("cta", "sync", "aligned", "red", "popc", "and", "or", "warp")
     if ins.has("warp"):
@@ -78,14 +78,14 @@ def bar(c: Context, ins: Instruction) -> str:
     return _barrier(c, "BARRIER_SYNC", [c.read(operand, "u32") for operand in ins.operands], "false", aligned)
 
 
-def _barrier(c: Context, op: str, numbers: list[str], value: str, aligned: str) -> str:
+def _barrier(c: WrittenFunction, op: str, numbers: list[str], value: str, aligned: str) -> str:
     barrier, threads = numbers[0], numbers[1] if len(numbers) > 1 else "0u"
     if len(numbers) > 1:
         c.layout.races_unseen = "a barrier that not all lanes wait at"
     return f"wait_at_barrier(e, l, {op}, {barrier}, {threads}, {value}, {aligned}, {c.site()}); {WAIT}"
 
 
-def _reduction(c: Context, ins: Instruction, aligned: str) -> str:
+def _reduction(c: WrittenFunction, ins: Instruction, aligned: str) -> str:
     op = next((part for part in ("popc", "and", "or") if ins.has(part)), "")
     numbers = [c.read(operand, "u32") for operand in ins.operands[1:-1]]
     waited = _barrier(c, f"BARRIER_{op.upper()}", numbers, c.read(ins.operands[-1], "pred"), aligned)

@@ -20,7 +20,6 @@ from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 
-TINYGRAD_DTYPES = {"float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double"}
 PROGRAM = python_program(
     "from tinygrad import Tensor, dtypes", 'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")'
 )

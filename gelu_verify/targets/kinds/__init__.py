@@ -65,7 +65,7 @@ def load(name: str, asked: Asked) -> Sequence[Target]:
         found = contracted(asked.contract, partial(kind.load, name, match, asked))
     except GeluVerifyError:
         raise
-    except Exception as error:
+    except Exception as error:  # a kind of another distribution may raise anything; of ours, that is a fault of ours
         owner = next((each for each in of_plugins() if getattr(each.value, "KIND", each.value) is kind), None)
         if owner is None:
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,13 @@ from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from .. import incoming
 from ..base import DeviceCall, Target
+from ..executions import in_all_executions
 from ..output_memory import output_like
 from ._launch import launch_of, packed
 from ._prototype import BESIDE, ZEROS, Prototype
 
 if TYPE_CHECKING:
+    from ...gpu.cuda import CudaModule
     from ...gpu.ptx_device import PtxDevice
 
 
@@ -77,9 +78,15 @@ class PtxFunction(Target):
 
 
 def ptx_target(
-    name: str, prototype: Prototype, device: PtxDevice, module: Sequence[Any], kernel: LoadedFunction
-) -> PtxFunction:
-    """A kernel as a target; UsageError where its parameters are others than said, or have values that are not known."""
+    name: str, prototype: Prototype, device: PtxDevice, where: tuple[CudaModule, str], kernel: LoadedFunction,
+    version: str, **fields: Any,
+) -> Target:  # fmt: skip
+    """A kernel as a target, in all executions that the device is asked for.
+
+    `where`: its module, and its name there; `version`: of what is executed; `fields`: others of the target.
+
+    Raises UsageError where its parameters are others than said, or have values that are not known.
+    """
     sizes = tuple(size for _, size in kernel.handle.kernel.translated.parameters)
     if len(sizes) != len(prototype.parameters):
         raise UsageError(f"{name} has {len(sizes)} parameters of {list(sizes)} bytes, called as {prototype.text}")
@@ -88,7 +95,9 @@ def ptx_target(
         if each.name not in ("x", "y", *BESIDE) and not ZEROS.fullmatch(each.value):
             packed(prototype, each, size, n, 4)
     launch_of(prototype, n, 4)
-    return PtxFunction(
-        name=name, function="gelu", dtypes=("float32",), executed=device.executed_by(module),
+    executed = device.executed_by([where])
+    target = PtxFunction(
+        **fields, name=name, executed=executed, version=f"{executed}, {version}",
         device=device, kernel=kernel, prototype=prototype, sizes=sizes,
     )  # fmt: skip
+    return in_all_executions(target, device, [where])

@@ -27,7 +27,6 @@ from ...paths import cache_folder, resource
 from .. import incoming
 from ..base import DeviceCall, Target
 from ..contract import Contracted
-from ..executions import in_all_executions
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
@@ -179,12 +178,8 @@ def _flags_of_declarations(words: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _target_fields(name: str, symbol: str, called: CudaCall, asked: Asked) -> dict[str, Any]:
-    return {
-        "name": name,
-        "dtypes": (called.dtype,),
-        **target_fields(called.shown, plain(symbol), asked),
-    }
+def _target_fields(symbol: str, called: CudaCall, asked: Asked) -> dict[str, Any]:
+    return {"dtypes": (called.dtype,), **target_fields(called.shown, plain(symbol), asked)}
 
 
 def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
@@ -206,7 +201,8 @@ def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked
         raise MissingMeasurement(f"{name} compiles, but {reason}{instead}")
     library = Library.loaded(file, built.library, built)
     return CudaFunction(
-        **_target_fields(name, symbol, called, asked),
+        **_target_fields(symbol, called, asked),
+        name=name,
         note=f"{called.shown.called}, {built.how}",
         version=built.version(library.content),
         library=library.handle,
@@ -241,15 +237,11 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
         kernel = module.function(entry)
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    made = ptx_target(name, called.prototype, device, [(module, entry)], kernel)
-    flags_text = asked.cflags or "no flags"
-    target = replace(
-        made,
-        **_target_fields(name, symbol, called, asked),
-        note=called.shown.called,
-        version=f"{made.executed}, {flags_text}, {hash_of(binary)}",
+    version = f"{asked.cflags or 'no flags'}, {hash_of(binary)}"
+    fields = _target_fields(symbol, called, asked)
+    return ptx_target(
+        name, called.prototype, device, (module, entry), kernel, version, **fields, note=called.shown.called
     )
-    return in_all_executions(target, device, [(module, entry)])
 
 
 def _digest(text: str) -> str:

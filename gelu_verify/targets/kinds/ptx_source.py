@@ -16,7 +16,6 @@ from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, 
 from ...ptx.parse import parse
 from ..base import Target
 from ..contract import Contracted
-from ..executions import in_all_executions
 from ..names import claimed_by
 from ._parameters import CUDA_TYPES, CParameter, Declared
 from ._prototype import Prototype, target_fields
@@ -61,15 +60,8 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
         kernel = module.function(symbol)
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    made = ptx_target(name, said, device, [(module, symbol)], kernel)
-    target = replace(
-        made,
-        **target_fields(said, symbol, asked),
-        dtypes=(said.dtype(name, symbol, asked),),
-        note=said.called,
-        version=f"{made.executed}, {hash_of(path)}",
-    )
-    return in_all_executions(target, device, [(module, symbol)])
+    fields = {**target_fields(said, symbol, asked), "dtypes": (said.dtype(name, symbol, asked),), "note": said.called}
+    return ptx_target(name, said, device, (module, symbol), kernel, hash_of(path), **fields)
 
 
 def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
