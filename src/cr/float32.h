@@ -147,8 +147,6 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     return count;
 }
 
-#define GV_SORTED_BLOCK 1024 /* floats that gv_f32_sorted sorts */
-
 /* The same for silu, gelu_sigmoid and their gradients, for every x; four groups of lanes are in work at once */
 #define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
 GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f32_limits limits, const float *x,
@@ -183,30 +181,35 @@ GV_INLINE gv_float_tail_work gv_f32_tail_start(const gv_float_table *f, const fl
 }
 #endif
 
-/* The tail of gelu or gelu_grad: n inputs, rounded up to whole registers. The number of those that are not decided. */
+/* The tail of gelu or gelu_grad; n is a multiple of 64. The number of inputs that are not decided, their places. */
 #define gv_f32_by_tail GV_TYPED(gv_f32_by_tail)
 GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
     size_t count = 0, step = GV_FLOAT_LANES;
 #if GV_FLOAT_TABLES == GV_ROWS
-    uint32_t offset[GV_SORTED_BLOCK + GV_FLOAT_LANES];
+    uint32_t offset[GV_BLOCK_FLOATS];
     for (size_t i = 0; i < n; i += step) gv_floats_store_offsets(f, x + i, offset + i);
-    for (size_t i = 0; i < n; i += step) {
-        gv_floats input = gv_floats_load(x + i);
-        gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, offset + i));
-        count = gv_append_places(place, count, gv_float_tail_round(input, gv_float_tail_evaluate(f, work), y + i), i);
-    }
 #else /* as in gv_f32_by_pieces */
-    size_t last = n ? (n - 1) / step * step : 0;
-    gv_float_tail_factors factors = gv_float_tail_evaluate(f, gv_f32_tail_start(f, x));
-    gv_float_tail_work next = gv_f32_tail_start(f, x + gv_least(step, last));
-    for (size_t i = 0; i < n; i += step) {
-        gv_float_tail_work ahead = gv_f32_tail_start(f, x + gv_least(i + 2 * step, last));
-        gv_float_tail_factors later = gv_float_tail_evaluate(f, next);
-        count = gv_append_places(place, count, gv_float_tail_round(gv_floats_load(x + i), factors, y + i), i);
-        next = ahead;
-        factors = later;
-    }
+    gv_float_tail_work next = gv_f32_tail_start(f, x);
+    gv_float_tail_factors factors = gv_float_tail_evaluate(f, next);
+    next = gv_f32_tail_start(f, x + step);
 #endif
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += step) {
+            gv_floats input = gv_floats_load(x + i + k);
+#if GV_FLOAT_TABLES == GV_ROWS
+            gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, offset + i + k));
+            lanes |= (uint64_t)gv_float_tail_round(input, gv_float_tail_evaluate(f, work), y + i + k) << k;
+#else
+            gv_float_tail_work ahead = gv_f32_tail_start(f, x + gv_least(i + k + 2 * step, n - step));
+            gv_float_tail_factors later = gv_float_tail_evaluate(f, next);
+            lanes |= (uint64_t)gv_float_tail_round(input, factors, y + i + k) << k;
+            next = ahead;
+            factors = later;
+#endif
+        }
+        count = gv_append_places(place, count, lanes, i);
+    }
     return count;
 }
 
@@ -215,16 +218,18 @@ typedef struct {
     gv_f32_rest gathered;
 } gv_f32_by;
 
-/* Wide inputs of gelu and gelu_grad, no more than GV_SORTED_BLOCK: sorted into those for the pieces, those of the tail and
-   those that have a limit as result. The first two are then evaluated without gaps, all stages. */
-#define gv_f32_sorted GV_TYPED(gv_f32_sorted)
-GV_INLINE void gv_f32_sorted(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
-                             size_t n) {
-    float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64],
-        far_y[GV_SORTED_BLOCK + 64];
-    uint32_t near_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES], far_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES];
-    unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + GV_PLACES];
+GV_INLINE size_t gv_whole_64(size_t n) { return (n + 63) / 64 * 64; }
+
+/* Wide inputs of gelu and gelu_grad: sorted into those for the pieces, those of the tail and those that have a limit as
+   result. The first two are then evaluated without gaps, all stages: none is left. */
+#define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
+GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
+                                   size_t n, size_t most, unsigned short *place) {
+    float near[GV_BLOCK_FLOATS + 64], near_y[GV_BLOCK_FLOATS + 64], far[GV_BLOCK_FLOATS + 64],
+        far_y[GV_BLOCK_FLOATS + 64];
+    uint32_t near_lanes[GV_BLOCK_FLOATS / GV_FLOAT_LANES], far_lanes[GV_BLOCK_FLOATS / GV_FLOAT_LANES];
     size_t nears = 0, fars = 0;
+    (void)most; /* n */
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
         uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
@@ -234,12 +239,13 @@ GV_INLINE void gv_f32_sorted(const gv_f32_by *f, int derivative, gv_f32_limits l
         nears += (size_t)gv_count_bits(*in_near);
         fars += (size_t)gv_count_bits(*in_far);
     }
-    for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
-    for (size_t k = 0; k < GV_FLOAT_LANES; k++) far[fars + k] = GV_FLOAT_TAIL_EDGE;
-    size_t whole = (nears + 63) / 64 * 64;
+    for (size_t k = 0; k < 64; k++) {
+        near[nears + k] = 1.0f;
+        far[fars + k] = GV_FLOAT_TAIL_EDGE;
+    }
     f->gathered(near, near_y, place,
-                gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, whole, whole, place));
-    f->gathered(far, far_y, place, gv_f32_by_tail(f->tail, far, far_y, fars, place));
+                gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, gv_whole_64(nears), n, place));
+    f->gathered(far, far_y, place, gv_f32_by_tail(f->tail, far, far_y, gv_whole_64(fars), place));
     nears = fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
@@ -249,14 +255,6 @@ GV_INLINE void gv_f32_sorted(const gv_f32_by *f, int derivative, gv_f32_limits l
         nears += (size_t)gv_count_bits(in_near);
         fars += (size_t)gv_count_bits(in_far);
     }
-}
-
-#define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
-GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
-                                   size_t n, size_t most, unsigned short *place) {
-    (void)most, (void)place; /* nothing is left */
-    for (size_t i = 0; i < n; i += GV_SORTED_BLOCK)
-        gv_f32_sorted(f, derivative, limits, x + i, y + i, gv_least(n - i, GV_SORTED_BLOCK));
     return 0;
 }
 #else
