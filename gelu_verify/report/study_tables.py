@@ -237,7 +237,7 @@ def rate_table(study: Study) -> Section:
     rows = []
     for name in dict.fromkeys(study.functions.get("unit", ())):
         ours = study.functions[study.functions["unit"] == name].groupby("task")["rate"]
-        low, middle, high = (ours.quantile(q, interpolation="lower") for q in (0.0, 0.5, 1.0))
+        low, middle, high = (ours.quantile(q, interpolation="higher") for q in (0.0, 0.5, 1.0))
         cells = [
             f"{middle[task]:g} ({low[task]:g} to {high[task]:g})" if task in middle.index else "" for task in tasks
         ]
