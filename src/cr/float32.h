@@ -128,7 +128,8 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
 #endif
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
-        for (size_t k = 0; k < 64; k += step) {
+        GV_ROLLED /* unrolled, it has not registers enough */
+            for (size_t k = 0; k < 64; k += step) {
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
             gv_floats_place at = gv_floats_find_rows(f, offset + i + k);
@@ -158,6 +159,7 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
     gv_float_reduced next = gv_float_sigmoid_reduce(s, x + 2 * step);
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
+        GV_ROLLED
         for (size_t k = 0; k < 64; k += step) {
             gv_float_reduced ahead = gv_float_sigmoid_reduce(s, x + gv_least(i + k + 3 * step, n - step));
             gv_floats_pair next_e = gv_float_exp(next);
@@ -195,6 +197,7 @@ GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *
 #endif
     for (size_t i = 0; i < n; i += 64) {
         uint64_t lanes = 0;
+        GV_ROLLED
         for (size_t k = 0; k < 64; k += step) {
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
@@ -312,10 +315,28 @@ GV_INLINE int gv_f32_staged(const gv_f32_stages *by, int skipped, const float *x
     return skipped - (skipped > 0);
 }
 
+/* The same for fewer than GV_ARRAY_GROUP inputs */
+#define gv_f32_few GV_TYPED(gv_f32_few)
+GV_SELDOM int gv_f32_few(const gv_f32_stages *by, int skipped, const float *x, float *y, size_t n) {
+    float input[GV_ARRAY_GROUP], output[GV_ARRAY_GROUP];
+    for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
+    skipped = gv_f32_staged(by, skipped, input, output, GV_ARRAY_GROUP);
+    memcpy(y, output, n * sizeof *y);
+    return skipped;
+}
+
+/* Up to the first register of outputs that is in one cache line: NumPy aligns arrays to 16 bytes */
+GV_INLINE size_t gv_before_line(const float *y) { return (size_t)(-((uintptr_t)y / sizeof *y) & 15); }
+
 #define gv_f32_array GV_TYPED(gv_f32_array)
 GV_INLINE void gv_f32_array(const gv_f32_stages *by, const float *x, float *y, size_t n) {
-    float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
+    float input[GV_BLOCK_FLOATS];
     int skipped = 0;
+    size_t before = n < GV_BLOCK_FLOATS ? 0 : gv_before_line(y);
+    if (before) gv_f32_few(by, GV_WIDE_BLOCKS, x, y, before);
+    x += before;
+    y += before;
+    n -= before;
     while (n >= GV_ARRAY_GROUP) {
         size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_ARRAY_GROUP - 1) : GV_BLOCK_FLOATS;
         const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
@@ -324,10 +345,7 @@ GV_INLINE void gv_f32_array(const gv_f32_stages *by, const float *x, float *y, s
         y += count;
         n -= count;
     }
-    if (!n) return;
-    for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
-    gv_f32_staged(by, skipped, input, output, GV_ARRAY_GROUP);
-    memcpy(y, output, n * sizeof *y);
+    if (n) gv_f32_few(by, skipped, x, y, n);
 }
 
 #if GV_LANES >= 4 && defined(__GNUC__) && !defined(__clang__)

@@ -25,8 +25,9 @@ GV_INLINE size_t gv_least(size_t a, size_t b) { return a < b ? a : b; }
    are always written, so that there is seldom a branch to predict. */
 GV_INLINE size_t gv_append_places(unsigned short *place, size_t count, uint64_t lanes, size_t first) {
     int more = gv_count_bits(lanes);
-    for (int k = 0; k < GV_PLACES; k++, lanes &= lanes - 1)
-        place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
+    GV_ROLLED /* unrolled, gcc makes vectors of it */
+        for (int k = 0; k < GV_PLACES; k++, lanes &= lanes - 1) place[count + (size_t)k] =
+            (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
     for (int k = GV_PLACES; k < more; k++, lanes &= lanes - 1)
         place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
     return count + (size_t)more;

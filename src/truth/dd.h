@@ -13,15 +13,19 @@
 #if defined(__CUDACC__)
 #define GV_INLINE static __host__ __device__ __forceinline__
 #define GV_UNROLL _Pragma("unroll")
+#define GV_ROLLED _Pragma("unroll 1")
 #elif defined(__clang__)
 #define GV_INLINE static inline __attribute__((always_inline))
 #define GV_UNROLL _Pragma("clang loop unroll(full)")
+#define GV_ROLLED _Pragma("clang loop unroll(disable)")
 #elif defined(__GNUC__)
 #define GV_INLINE static inline __attribute__((always_inline))
 #define GV_UNROLL _Pragma("GCC unroll 16")
+#define GV_ROLLED _Pragma("GCC unroll 1")
 #else
 #define GV_INLINE static inline
 #define GV_UNROLL
+#define GV_ROLLED
 #endif
 
 /* what is seldom called: inlined, it would take registers of what is always done */
