@@ -315,24 +315,26 @@ GV_INLINE int gv_f32_staged(const gv_f32_stages *by, int skipped, const float *x
     return skipped - (skipped > 0);
 }
 
-/* The same for fewer than GV_ARRAY_GROUP inputs */
+/* Fewer than GV_ARRAY_GROUP inputs */
 #define gv_f32_few GV_TYPED(gv_f32_few)
-GV_SELDOM int gv_f32_few(const gv_f32_stages *by, int skipped, const float *x, float *y, size_t n) {
+GV_SELDOM void gv_f32_few(const gv_f32_stages *by, int skipped, const float *x, float *y, size_t n) {
     float input[GV_ARRAY_GROUP], output[GV_ARRAY_GROUP];
     for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
-    skipped = gv_f32_staged(by, skipped, input, output, GV_ARRAY_GROUP);
+    gv_f32_staged(by, skipped, input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
-    return skipped;
 }
 
-/* Up to the first register of outputs that is in one cache line: NumPy aligns arrays to 16 bytes */
-GV_INLINE size_t gv_before_line(const float *y) { return (size_t)(-((uintptr_t)y / sizeof *y) & 15); }
+/* Up to the first group of outputs that no cache line cuts: NumPy aligns arrays to 16 bytes */
+#define gv_f32_before_line GV_TYPED(gv_f32_before_line)
+GV_INLINE size_t gv_f32_before_line(const float *y) {
+    return (size_t)(-((uintptr_t)y / sizeof *y) & (gv_least(GV_ARRAY_GROUP, 16) - 1));
+}
 
 #define gv_f32_array GV_TYPED(gv_f32_array)
 GV_INLINE void gv_f32_array(const gv_f32_stages *by, const float *x, float *y, size_t n) {
     float input[GV_BLOCK_FLOATS];
     int skipped = 0;
-    size_t before = n < GV_BLOCK_FLOATS ? 0 : gv_before_line(y);
+    size_t before = n < GV_BLOCK_FLOATS ? 0 : gv_f32_before_line(y);
     if (before) gv_f32_few(by, GV_WIDE_BLOCKS, x, y, before);
     x += before;
     y += before;

@@ -108,6 +108,25 @@ def test_the_oracle_is_asked_where_the_bound_does_not_decide(function):
 # ---- layouts -------------------------------------------------------------------------------------
 
 
+@each_function
+@pytest.mark.parametrize("level", range(1, 5))
+def test_long_arrays_begin_anywhere(function, level):
+    """In a cache line, of every level: as short arrays, and nothing is written beside them."""
+    try:
+        ours = Kernel(function, np.ndarray, np.empty_like, _KINDS, None, None, _general, level)
+    except LookupError:
+        pytest.skip(f"no level {level} here")
+    values = some("float32", 5000)
+    want = np.concatenate([bits_of(ours(part)) for part in np.split(values, range(1000, len(values), 1000))])
+    for start in range(17):
+        memory = np.full(len(values) + 34, 42, np.float32)
+        x, y = values[5 * start % 17 :], memory[start + 1 :][: len(values) - 5 * start % 17]
+        ours(x, out=y)
+        assert np.array_equal(bits_of(y), want[-len(x) :])
+        assert (memory[: start + 1] == 42).all()
+        assert (memory[start + 1 + len(x) :] == 42).all()
+
+
 @st.composite
 def layouts(draw):
     """A view of some base array: sliced with any steps, transposed, broadcast; or unaligned."""
