@@ -3,6 +3,7 @@
 #ifndef GV_CR_LOGISTIC_ARRAY_H
 #define GV_CR_LOGISTIC_ARRAY_H
 #include "logistic.h"
+#include "undecided.h"
 
 /* Inputs that stage 1 leaves open, as gv_redo_open has them */
 GV_INLINE size_t gv_logistic_redo(const gv_logistic_form *f, gv_evaluator evaluate, double *x, const size_t *place,

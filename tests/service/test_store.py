@@ -247,7 +247,7 @@ def test_a_damaged_run_is_named_and_takes_no_other_with_it(tmp_path, result):
     store = Store(tmp_path)
     good, bad = add(store, result), add(store, result)
     manifest = store.path(bad) / "manifest.json"
-    manifest.write_bytes(manifest.read_bytes().replace(b'"max_ulp": 0.0', b'"max_ulp": 0.5'))
+    manifest.write_bytes(manifest.read_bytes().replace(b'"max_ulp":0.0', b'"max_ulp":0.5'))
     library = RunRepository(store, None)
     listed = {each["id"]: each for each in library.summaries()}
     assert (listed[good]["damaged"], listed[good]["results"]) == (None, 1)

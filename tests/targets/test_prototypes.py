@@ -328,7 +328,5 @@ def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     done = subprocess.run(
         [*command[:5], "numpy.tanh", *command[6:-1], "other"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert (
-        "--call is for a C or C++ source or CUDA source or ONNX model or PTX file or shared library or Python"
-        in done.stderr
-    )
+    takes = "C or C++ source or CUDA source or ONNX model or PTX file or program or shared library or Python"
+    assert f"--call is for a {takes}" in done.stderr
