@@ -126,8 +126,8 @@ def _by_pieces(kernel: _correctly_rounded.Kernel, x: np.ndarray, fmt: Format, ou
     """Evaluate x into `out`; strided or misaligned pieces are copied, x as a whole where `out` overlaps it."""
     y = np.empty_like(x) if out is None else out
     kind = DTYPES.index(fmt.name)
-    with np.nditer(
-        [x.view(fmt.uint), y.view(fmt.uint)],
+    with np.nditer(  # NumPy before 2.3 does not copy a misaligned array without axes
+        [np.atleast_1d(x).view(fmt.uint), np.atleast_1d(y).view(fmt.uint)],
         ["external_loop", "buffered", "grow_inner", "zerosize_ok", "copy_if_overlap"],
         [_READ, _WRITTEN],  # type: ignore[list-item]  # numpy's stubs know no flags for each operand
         buffersize=CHUNK,

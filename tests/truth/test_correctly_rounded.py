@@ -161,6 +161,16 @@ def test_any_layout(layout, dtype):
     assert np.array_equal(bits_of(x.copy()), bits_of(before))
 
 
+@each_dtype
+def test_a_misaligned_array_without_axes(dtype):
+    for seed in range(3):  # a buffer that was not filled has the value before
+        x, out = (laid_out(dtype, ((), (), [], True, False), each) for each in (seed, seed + 1))
+        want = core_bits("silu", dtype, bits_of(x.copy()))
+        assert bits_of(gelu_verify.silu(x).copy()) == want
+        assert gelu_verify.silu(x, out=out) is out
+        assert bits_of(out.copy()) == want
+
+
 @given(layout=layouts(), other=layouts(), dtype=st.sampled_from(DTYPES))
 def test_any_layout_of_out(layout, other, dtype):
     x = laid_out(dtype, layout)
