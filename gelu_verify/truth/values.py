@@ -389,6 +389,7 @@ def _few_values(function: Function, fmt: Format, x: bytes) -> np.ndarray:
 def forget_values(most_bytes: int = MEMORY) -> None:
     """Forget what is kept for further targets on the same inputs, and from now on keep at most so many bytes."""
     global _most_bytes
+    _few_values.cache_clear()
     _memory.clear()
     _most_bytes = most_bytes
 

@@ -128,8 +128,8 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
 #endif
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
-        GV_ROLLED /* unrolled, it has not registers enough */
-            for (size_t k = 0; k < 64; k += step) {
+        GV_ROLLED
+        for (size_t k = 0; k < 64; k += step) { /* unrolled, it has not registers enough */
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
             gv_floats_place at = gv_floats_find_rows(f, offset + i + k);
@@ -232,7 +232,7 @@ GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_li
         far_y[GV_BLOCK_FLOATS + 64];
     uint32_t near_lanes[GV_BLOCK_FLOATS / GV_FLOAT_LANES], far_lanes[GV_BLOCK_FLOATS / GV_FLOAT_LANES];
     size_t nears = 0, fars = 0;
-    (void)most; /* n */
+    (void)most; /* nothing is left */
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
         uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
@@ -373,7 +373,7 @@ GV_DEFINE_GATHERED(silu_grad, -112.0f, 21.0f)
 #define GV_DEFINE_ENCLOSED(name, derivative, limit) \
     static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n, size_t most, \
                                                unsigned short *place) { \
-        (void)most; /* n */ \
+        (void)most; /* what it leaves is not sent elsewhere */ \
         return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, x, y, n, \
                             place); \
     }

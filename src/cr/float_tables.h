@@ -46,7 +46,7 @@ typedef struct {
 #define GV_EXP_BITS 3
 #endif
 
-/* s = (rate + rate_low) x, |x| <= most; of x, log(2)/2^GV_EXP_BITS of s are `step`, and what that lacks is step_low of s */
+/* s = (rate + rate_low) x, |x| <= most; of x, log(2)/2^GV_EXP_BITS of s are `step`; what that lacks is step_low of s */
 typedef struct { float rate, rate_low, steps_per_unit, step, step_low, most; } gv_float_rate;
 
 #endif

@@ -19,15 +19,14 @@ GV_INLINE int gv_lowest_bit(uint64_t u) { return u ? gv_count_bits((u & (0 - u))
 
 GV_INLINE size_t gv_least(size_t a, size_t b) { return a < b ? a : b; }
 
-#define GV_PLACES 6
+#define GV_PLACES 6 /* always written, so that there is seldom a branch to predict */
 
-/* Appends first + k to `place` for every bit k of `lanes`: the new count. Writes up to GV_PLACES more than that: so many
-   are always written, so that there is seldom a branch to predict. */
+/* Appends first + k to `place` for every bit k of `lanes`: the new count. Writes up to GV_PLACES more than that. */
 GV_INLINE size_t gv_append_places(unsigned short *place, size_t count, uint64_t lanes, size_t first) {
     int more = gv_count_bits(lanes);
-    GV_ROLLED /* unrolled, gcc makes vectors of it */
-        for (int k = 0; k < GV_PLACES; k++, lanes &= lanes - 1) place[count + (size_t)k] =
-            (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
+    GV_ROLLED
+    for (int k = 0; k < GV_PLACES; k++, lanes &= lanes - 1) /* unrolled, gcc makes vectors of it */
+        place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
     for (int k = GV_PLACES; k < more; k++, lanes &= lanes - 1)
         place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(lanes));
     return count + (size_t)more;

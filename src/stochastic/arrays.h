@@ -17,9 +17,7 @@
 #define GV_STRIP 256 /* elements: their words and thresholds stay in the first cache */
 
 /* for the few elements that the first bits do not decide: long code, once */
-static __attribute__((noinline)) int gv_keeps_called(int law, double x, double rate, gv_philox_block u) {
-    return gv_keeps(law, x, rate, u);
-}
+GV_SELDOM int gv_keeps_called(int law, double x, double rate, gv_philox_block u) { return gv_keeps(law, x, rate, u); }
 
 /* one law, so that the compiler sees a loop without branches */
 GV_INLINE void gv_keep_strip(int law, const double *x, double rate, uint64_t seed, uint64_t call, uint64_t start,
