@@ -99,13 +99,12 @@ def _asked_again(evidence: Evidence) -> list[Differences]:
     doubtful = [each for each in (*_unfaithful(evidence), *_of_the_plan(evidence)) if len(each.x)]
     if not doubtful:
         return []
-    x = np.unique(np.concatenate([each.x for each in doubtful]))
-    again = evidence.call(x)
+    x, place = np.unique(np.concatenate([each.x for each in doubtful]), return_inverse=True)
+    again = np.split(evidence.call(x)[place], np.cumsum([len(each.x) for each in doubtful])[:-1])
     found: list[Differences] = []
     where = f"in a later call of {len(x)}"
-    for each in doubtful:
-        place = np.searchsorted(x, each.x)
-        for bad in differences(fmt, each.x, each.got, again[place], (each.where, where)):
+    for each, got in zip(doubtful, again, strict=True):
+        for bad in differences(fmt, each.x, each.got, got, (each.where, where)):
             found.append(bad._replace(at=each.at[bad.at]))
     return found
 

@@ -7,42 +7,26 @@ import sys
 import click
 
 from .. import __version__
-from .ask import ask
-from .attribute import attribute
-from .backup import backup, restore
-from .bench import bench
-from .budget import budget
-from .compare import compare
-from .export import export
-from .facts import facts
-from .gate import gate, init
-from .hardest import hardest
-from .keep import keep
-from .listing import list_command
-from .lookup import lookup
-from .merge import merge
-from .program import Program
-from .report import report
-from .report_bug import report_bug
-from .run import run
-from .runs import runs
-from .search import search
-from .serve import serve
-from .stochastic import stochastic
-from .study import study
-from .trend import trend
-from .versions import upgrade, versions
+from .program import Commands, Program
 
 HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work is thousands of calls far shorter
 
 
+COMMANDS = {
+    **{name: f"{__name__}.{name.replace('-', '_')}" for name in (
+        *("run", "merge", "ask", "lookup", "hardest", "facts", "report", "report-bug", "attribute", "search"),
+        *("compare", "trend", "runs", "versions", "budget", "gate", "keep", "bench", "stochastic", "study"),
+        *("export", "serve", "backup"),
+    )},
+    "list": f"{__name__}.listing", "init": f"{__name__}.gate", "upgrade": f"{__name__}.versions",
+    "restore": f"{__name__}.backup",
+}  # fmt: skip
+"""The module of each command."""
+
+
 @click.group(
     cls=Program,
-    commands=[
-        *(run, merge, list_command, ask, lookup, hardest, facts, report, report_bug, attribute, search),
-        *(compare, trend, runs, versions, upgrade),
-        *(init, budget, gate, keep, bench, stochastic, study, export, serve, backup, restore),
-    ],
+    commands=Commands(COMMANDS),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

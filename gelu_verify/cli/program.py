@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
 from typing import Any
 
 import click
@@ -54,6 +55,23 @@ def stdout_for_results() -> Iterator[None]:
         ctypes.CDLL(None).fflush(None)  # what C has buffered
         os.dup2(ours, 1)
         os.close(ours)
+
+
+class Commands(Mapping[str, click.Command]):
+    """The commands of modules, by name: each is imported when it is asked for, because that takes longer than most."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> click.Command:
+        module = import_module(self._modules[name])
+        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
 
 
 class Program(click.Group):

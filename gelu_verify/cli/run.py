@@ -289,9 +289,7 @@ def load_report() -> None:
     load_printing()
     with suppress(ModuleNotFoundError):  # then none is written
         import_module("pandas")
-        from ..report.page import template
-
-        template()
+        import_module("gelu_verify.report.page").load()
 
 
 def _commit(measured: Run, root: Path) -> None:

@@ -77,7 +77,9 @@ def _worse_than_their_bucket(evidence: Evidence, outputs: Outcome) -> np.ndarray
     fmt, columns = evidence.fmt, evidence.table.columns
     error, want = np.abs(outputs.error), outputs.want
     bucket = buckets(fmt, outputs.x)
-    place = np.minimum(np.searchsorted(columns["bucket"], bucket), len(columns["bucket"]) - 1)
+    row_of = np.zeros(1 << 16, np.intp)  # a search in the rows takes ten times as long
+    row_of[columns["bucket"]] = np.arange(len(columns["bucket"]))
+    place = row_of[bucket]
     own = columns["bucket"][place] == bucket
     known = np.where(own, np.nan_to_num(columns["max_error"], nan=-1.0)[place], -1.0)
     largest = np.nan_to_num(columns["max_error"], nan=-1.0).max()

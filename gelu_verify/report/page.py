@@ -14,6 +14,7 @@ from typing import Any
 
 import jinja2
 import pandas as pd
+from jinja2 import meta
 from markupsafe import Markup, escape
 
 from .. import __version__
@@ -124,6 +125,16 @@ def template() -> jinja2.Template:
     )
     made.filters.update(typographic=typographic, plain_code=plain_code, by_function=_by_function)
     return made.get_template("template.html")
+
+
+def load(name: str = "template.html") -> None:
+    """Compile the page and all parts of it, as the first report would."""
+    made = template().environment
+    made.get_template(name)
+    assert made.loader
+    for part in meta.find_referenced_templates(made.parse(made.loader.get_source(made, name)[0])):
+        if part:
+            load(part)
 
 
 def _paper() -> str:
