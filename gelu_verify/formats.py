@@ -349,9 +349,10 @@ def from_ordinals(fmt: Format, ordinal: np.ndarray) -> np.ndarray:
 
 def buckets(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """Bucket (uint16): the top 16 bits of the ordinal, counted from the most negative NaN."""
-    shift = fmt.width - 16
-    o = ordinals(fmt, bits)
-    return ((o >> shift if shift >= 0 else o << -shift) + 0x8000).astype(np.uint16)
+    if fmt.width < 16:
+        return ((ordinals(fmt, bits) << (16 - fmt.width)) + 0x8000).astype(np.uint16)
+    high = (bits >> fmt.uint.type(fmt.width - 16)).astype(np.uint16)
+    return np.where(high & 0x8000, ~high, high | 0x8000)
 
 
 def is_nan(fmt: Format, bits: np.ndarray) -> np.ndarray:

@@ -11,8 +11,11 @@ from .table import LARGEST, NOISE, Facts
 
 def without_overflow(fmt: Format, got: np.ndarray, want: np.ndarray, error: np.ndarray) -> np.ndarray:
     """Errors of finite results that are too large for a double, as the largest double."""
-    finite = is_finite(fmt, got) & is_finite(fmt, want)
-    return np.where(np.isinf(error) & finite, np.copysign(LARGEST, error), error)
+    far = np.flatnonzero(np.isinf(error))
+    far = far[is_finite(fmt, got[far]) & is_finite(fmt, want[far])]
+    found = error.copy()
+    found[far] = np.copysign(LARGEST, error[far])
+    return found
 
 
 def approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Facts:

@@ -136,6 +136,16 @@ class Evidence:
         want, error, _ = self.judgement(x, got)
         return want, error
 
+    @cached_property
+    def _judged_calls(self) -> list[Judgement]:
+        return []
+
+    def judged_calls(self) -> list[Judgement]:
+        """Of each call in `others`, the outputs held against the truth, once."""
+        found = self._judged_calls
+        found += [self.judgement(each.x, each.got) for each in self.others.calls[len(found) :]]
+        return found
+
     def judgement(self, x: np.ndarray, got: np.ndarray) -> Judgement:
         """Outputs to any inputs, held against the truth."""
         return judge(self.function.name, self.fmt.name, x, got)

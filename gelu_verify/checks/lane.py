@@ -111,8 +111,8 @@ def _asked_again(evidence: Evidence) -> list[Differences]:
 
 def _unfaithful(evidence: Evidence) -> Iterator[CallOutputs]:
     """Of the outputs of calls beside the plan."""
-    for x, got, at, where in evidence.others.calls:
-        bad = ~evidence.judgement(x, got).faithful
+    for (x, got, at, where), judged in zip(evidence.others.calls, evidence.judged_calls(), strict=True):
+        bad = ~judged.faithful
         yield CallOutputs(x[bad], got[bad], at[bad], where)
 
 

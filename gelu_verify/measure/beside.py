@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from ..buckets.approximation import without_overflow
 from ..buckets.reducer import Outcome
 from ..buckets.table import NOISE, Table
 from ..checks import CHECKS, Evidence, Finding
 from ..errors import Unanswered
 from ..formats import buckets, is_finite, is_negative, is_zero, ordinals, to_float64
 from ..records.accuracy import Accuracy, Span
-from ..records.beside import joined, judged, part, with_outputs
+from ..records.beside import joined, part, with_outputs
 from ..records.bucket_errors import Output
 from ..records.parts import Beside
+from ..targets.extra_outputs import AllOutputs
 
 # Checks that look at nothing but the facts of a table.
 OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero", "zero_sign")
@@ -32,7 +34,7 @@ MOST = 6  # outputs that are looked for one by one: each takes some ten evaluati
 def deciding(evidence: Evidence) -> tuple[Beside, ...]:
     """The outputs beside the plan without which a measure, the grade or a check would be another one."""
     seen = evidence.others.all(evidence.fmt)
-    outputs = judged(evidence.function, evidence.fmt.name, seen.x, seen.got)
+    outputs = _judged(evidence, seen)
     rows = _worse_than_their_bucket(evidence, outputs)
     rows = rows[_first_of_each(outputs, rows)]
     if not len(rows):
@@ -46,6 +48,15 @@ def deciding(evidence: Evidence) -> tuple[Beside, ...]:
 
     chosen = _needed(evidence, measures, candidates)
     return tuple(_recorded(evidence, candidates, k, seen.where(int(rows[k]))) for k in chosen)
+
+
+def _judged(evidence: Evidence, seen: AllOutputs) -> Outcome:
+    """Those of calls, which come first, and then the others."""
+    of_calls = evidence.judged_calls()
+    others = slice(sum(len(each.faithful) for each in of_calls), None)
+    parts = [*of_calls, evidence.judgement(seen.x[others], seen.got[others])]
+    want, error, faithful = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Outcome(seen.x, seen.got, want, without_overflow(evidence.fmt, seen.got, want, error), faithful)
 
 
 def with_beside(evidence: Evidence, findings: Mapping[str, Finding], beside: tuple[Beside, ...]) -> dict[str, Finding]:
