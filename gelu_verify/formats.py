@@ -351,7 +351,7 @@ def buckets(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """Bucket (uint16): the top 16 bits of the ordinal, counted from the most negative NaN."""
     if fmt.width < 16:
         return ((ordinals(fmt, bits) << (16 - fmt.width)) + 0x8000).astype(np.uint16)
-    high = (bits >> fmt.uint.type(fmt.width - 16)).astype(np.uint16)
+    high: np.ndarray = (bits >> fmt.uint.type(fmt.width - 16)).astype(np.uint16)
     return np.where(high & 0x8000, ~high, high | 0x8000)
 
 

@@ -46,31 +46,34 @@ class ExtraOutputs:
 
     calls: list[CallOutputs] = field(default_factory=list)
     differences: list[Differences] = field(default_factory=list)
-    _known: tuple[np.ndarray, np.ndarray] | None = None  # inputs, ascending, and their outputs, of the first of `calls`
-    _unknown: int = 0  # outputs in `calls` that are not among those
-    _asked: int = 0  # outputs of calls since then
+    _known: tuple[np.ndarray, np.ndarray] | None = None  # inputs of the first of `calls`, ascending, an output of each
+    _sorted: int = 0  # outputs in those
+    _others: int = 0  # and in the other calls
+    _longest: int = 0  # of these
+    _asked: int = 0  # outputs that came since, kept or not
 
     def add_call(self, x: np.ndarray, got: np.ndarray, where: str) -> None:
         """The outputs of a whole call, but for most of those that are here already."""
         self._asked += len(x)
-        known = len(self._known[0]) if self._known else 0
-        if self._unknown and self._unknown >= known and self._asked >= 2 * self._unknown:
-            self._know_all()
-            self._asked = len(x)
+        if self._others >= max(self._sorted, 1) and self._asked >= 2 * self._longest:
+            self._sort()
+            self._longest, self._asked = 0, len(x)
         new = self._new(x, got)
         if len(new):
             self.calls.append(CallOutputs(x[new], got[new], new, where))
-            self._unknown += len(new)
+            self._others += len(new)
+            self._longest = max(self._longest, len(new))
 
-    def _know_all(self) -> None:
-        """Sorting them takes long: no more often than as many outputs have come again."""
+    def _sort(self) -> None:
+        """It takes long: when twice as many are here as before, and no longer one call that may be the last."""
         x, got = (np.concatenate([each[k] for each in self.calls]) for k in range(2))
+        self._sorted, self._others = len(x), 0
         x, first = np.unique(x, return_index=True)
-        self._known, self._unknown = (x, got[first]), 0
+        self._known = x, got[first]
 
     def _new(self, x: np.ndarray, got: np.ndarray) -> np.ndarray:
-        """Places of outputs that are not known; of a call longer than all those, all."""
-        if self._known is None or len(x) > len(self._known[0]):
+        """Places of outputs that are not known; of a call with more than were sorted, all."""
+        if self._known is None or len(x) > self._sorted:
             return np.arange(len(x))
         place = np.minimum(np.searchsorted(self._known[0], x), len(self._known[0]) - 1)
         return np.flatnonzero((self._known[0][place] != x) | (self._known[1][place] != got))

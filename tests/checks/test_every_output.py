@@ -323,6 +323,21 @@ def test_answers_that_are_given_to_a_sweep_are_judged():
     assert "at index 0 elsewhere" in record.findings["lane"].detail
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_every_output_of_calls_is_kept_and_of_calls_that_come_again_few(seed):
+    rng = np.random.default_rng(seed)
+    lengths = np.exp(rng.uniform(0, np.log(3000), rng.integers(1, 8))).astype(int)
+    calls = [rng.integers(0, rng.choice([3, 100, 1 << 31]), n).astype(np.uint32) for n in lengths]
+    others = ExtraOutputs()
+    for _ in range(30):
+        for index in rng.permutation(len(calls)):
+            others.add_call(calls[index], calls[index] ^ 1, "here")
+    kept = others.all(get_format("float32"))
+    assert np.array_equal(np.unique(kept.x), np.unique(np.concatenate(calls)))
+    assert np.array_equal(kept.got, kept.x ^ 1)
+    assert len(kept.x) <= 3 * lengths.sum()
+
+
 # ---- in a process of its own ---------------------------------------------------------------------
 
 SOURCE = """
