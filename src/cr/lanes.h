@@ -42,6 +42,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm512_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm512_abs_pd(a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm512_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm512_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm512_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm512_fmadd_pd(a, b, c); }
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
     return _mm512_mask_mov_pd(b, _mm512_movepi64_mask(_mm512_castpd_si512(x)), a);
@@ -125,9 +126,11 @@ GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm256_set1_pd(a); }
 GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm256_loadu_pd(p); }
 GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm256_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
-/* the second where the first is NaN */
+/* NaN where the second is */
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm256_max_pd(a, b); }
+/* the smaller; the second where the first is NaN */
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm256_fmadd_pd(a, b, c); }
 /* a where x < 0, else b; -0 either way, but as gv_lanes_against has it */
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return _mm256_blendv_pd(b, a, x); }
@@ -186,8 +189,9 @@ GV_INLINE gv_lanes gv_lanes_all(double a) { return vdupq_n_f64(a); }
 GV_INLINE gv_lanes gv_lanes_load(const double *p) { return vld1q_f64(p); }
 GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { vst1q_f64(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return vabsq_f64(a); }
-GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
-GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return vminq_f64(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return vmaxq_f64(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return vfmaq_f64(c, a, b); }
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
     return vbslq_f64(vcltzq_s64(vreinterpretq_s64_f64(x)), a, b);
@@ -237,6 +241,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm_andnot_pd(_mm_set1_pd(-0.0), a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm_add_pd(_mm_mul_pd(a, b), c); }
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
     gv_lanes below = _mm_cmplt_pd(x, _mm_setzero_pd());
@@ -284,6 +289,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { *p = a; }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return fabs(a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return a > b ? a : b; }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
 #if GV_HAVE_FMA
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return fma(a, b, c); }
 #else
