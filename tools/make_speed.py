@@ -20,7 +20,7 @@ from time_peers import bench, peers
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.truth._correctly_rounded import BEST_LEVEL
-from gelu_verify.truth.correctly_rounded import FUNCTIONS, MAX_ISA, X86_64
+from gelu_verify.truth.correctly_rounded import FUNCTIONS, LEVELS, MAX_ISA
 
 ROOT = Path(__file__).parents[1]
 PAGE, RUNS = ROOT / "docs" / "speed.md", ROOT / "docs" / "speed"
@@ -50,7 +50,7 @@ A level below the best: `{MAX_ISA}=avx2`, and of torch `ATEN_CPU_CAPABILITY=avx2
 
 def measure_torch() -> None:
     for level in TORCH:
-        if X86_64[level] > BEST_LEVEL:
+        if LEVELS.get(level, BEST_LEVEL + 1) > BEST_LEVEL:
             continue
         environment = TORCH[level] | {MAX_ISA: level}
         runs = [timed(dtype, sizes, environment) for dtype, sizes in SIZES.items()]

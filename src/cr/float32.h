@@ -1,7 +1,7 @@
 /* Correctly rounded float32: the stages, over arrays.
 
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
-                        in float32, where vectors have fma (x86-64-v3 and v4): silu and gelu_sigmoid by
+                        in float32, where vectors have fma (x86-64-v3 and v4, NEON): silu and gelu_sigmoid by
                         float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
                         (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
                         else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
