@@ -33,6 +33,7 @@ TORCH = {  # what holds torch, and oneDNN in it, to a level
 VARIES = 0.2  # interquartile range over median: other programs ran
 TITLES = {"avx512": "AVX-512", "avx2": "AVX2"}
 PEERS = "peers"
+AARCH64 = "aarch64"  # written by count_instructions.py
 
 INTRODUCTION = f"""\
 <!-- written by `python tools/make_speed.py` from docs/speed/*.json -->
@@ -95,6 +96,26 @@ def cell(row: dict[str, Any] | None) -> str:
     return f"{'~' if varies else ''}{row['ratio']:.2f} ({row['ours']['elements_per_s'] / 1e6:.0f})"
 
 
+def instructions(run: dict[str, Any], day: str) -> list[str]:
+    """A table of what count_instructions.py has counted: a row for each function, a column for each dtype and scale."""
+    rows = [row for row in run["instructions"] if "function" in row]
+    found = {(row["function"], row["dtype"], row["scale"]): row for row in rows}
+    columns = list(dict.fromkeys((row["dtype"], row["scale"]) for row in rows))
+    lines = [
+        f"## aarch64, {day}",
+        "",
+        "Instructions that an emulator executes for an element, with NEON and, in brackets,",
+    ]
+    lines += [f"in portable C ({run['compiler']}). Time in an emulator says nothing."]
+    lines += [f"Data: `docs/speed/{day}-{AARCH64}.json`, by `python tools/count_instructions.py`.", ""]
+    lines += ["| function | " + " | ".join(f"{dtype}, {scale}*randn" for dtype, scale in columns) + " |"]
+    lines += ["|---" * (len(columns) + 1) + "|"]
+    for function in FUNCTIONS:
+        cells = (found[function, *column] for column in columns)
+        lines.append(f"| {function} | " + " | ".join(f"{row['neon']} ({row['portable']})" for row in cells) + " |")
+    return [*lines, ""]
+
+
 def page() -> str:
     lines = [INTRODUCTION]
     for level in sorted(TITLES, reverse=True):
@@ -104,6 +125,8 @@ def page() -> str:
             lines.append("")
             for dtype in ("float32", "float64", "float16", "bfloat16"):
                 lines += [*ratios(run, dtype), ""]
+    for day, run in timings(AARCH64)[:1]:
+        lines += instructions(run, day)
     for day, run in timings(PEERS)[:1]:
         lines += section(run, day, VARIES)
     return "\n".join(lines)
