@@ -101,13 +101,9 @@ def instructions(run: dict[str, Any], day: str) -> list[str]:
     rows = [row for row in run["instructions"] if "function" in row]
     found = {(row["function"], row["dtype"], row["scale"]): row for row in rows}
     columns = list(dict.fromkeys((row["dtype"], row["scale"]) for row in rows))
-    lines = [
-        f"## aarch64, {day}",
-        "",
-        "Instructions that an emulator executes for an element, with NEON and, in brackets,",
-    ]
-    lines += [f"in portable C ({run['compiler']}). Time in an emulator says nothing."]
-    lines += [f"Data: `docs/speed/{day}-{AARCH64}.json`, by `python tools/count_instructions.py`.", ""]
+    lines = [f"## aarch64, {day}", "", "Instructions of an element in an emulator, where time says nothing: with NEON"]
+    lines += [f"and, in brackets, in portable C. {run['compiler']}. Data:"]
+    lines += [f"`docs/speed/{day}-{AARCH64}.json`, by `python tools/count_instructions.py`.", ""]
     lines += ["| function | " + " | ".join(f"{dtype}, {scale}*randn" for dtype, scale in columns) + " |"]
     lines += ["|---" * (len(columns) + 1) + "|"]
     for function in FUNCTIONS:
