@@ -10,8 +10,9 @@ from .errors import MissingMeasurement, one_of
 from .machine import flags
 
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl")
-# Level -> flags of /proc/cpuinfo, the lowest first; each level includes the one before it.
+# Level -> flags of /proc/cpuinfo, the lowest first; each level of x86-64 includes the one before it.
 LEVELS = {
+    "neon": ("asimd",),
     "sse4_2": ("sse4_2",),
     "avx2": ("avx2", "fma"),
     "avx512": _AVX512,
@@ -19,13 +20,15 @@ LEVELS = {
     "avx512_fp16": (*_AVX512, "avx512_fp16"),
     "amx": ("amx_tile", "amx_bf16"),
 }
-# What libraries call a level: oneDNN "avx512_core_bf16", ATen "AVX2", NumPy "X86_V3", LLVM "+avx512f", glibc "FMA".
+# What libraries call a level: oneDNN "avx512_core_bf16", ATen "AVX2", NumPy "X86_V3", "ASIMD", LLVM "+avx512f",
+# glibc "FMA".
 _CALLED = {
     "amx": "amx",
     "avx512_fp16": "avx512_?(core_)?fp16",
     "avx512_bf16": "avx512_?(core_)?bf16",
     "avx512": r"avx-?512|x86[-_](64[-_])?v4",
     "avx2": r"avx2|x86[-_](64[-_])?v3|fma",
+    "neon": "neon|asimd",
 }
 
 

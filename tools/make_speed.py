@@ -20,7 +20,7 @@ from time_peers import bench, peers
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.truth._correctly_rounded import BEST_LEVEL
-from gelu_verify.truth.correctly_rounded import FUNCTIONS, MAX_ISA, X86_64
+from gelu_verify.truth.correctly_rounded import FUNCTIONS, LEVELS, MAX_ISA
 
 ROOT = Path(__file__).parents[1]
 PAGE, RUNS = ROOT / "docs" / "speed.md", ROOT / "docs" / "speed"
@@ -33,6 +33,7 @@ TORCH = {  # what holds torch, and oneDNN in it, to a level
 VARIES = 0.2  # interquartile range over median: other programs ran
 TITLES = {"avx512": "AVX-512", "avx2": "AVX2"}
 PEERS = "peers"
+AARCH64 = "aarch64"  # written by count_instructions.py
 
 INTRODUCTION = f"""\
 <!-- written by `python tools/make_speed.py` from docs/speed/*.json -->
@@ -50,7 +51,7 @@ A level below the best: `{MAX_ISA}=avx2`, and of torch `ATEN_CPU_CAPABILITY=avx2
 
 def measure_torch() -> None:
     for level in TORCH:
-        if X86_64[level] > BEST_LEVEL:
+        if LEVELS.get(level, BEST_LEVEL + 1) > BEST_LEVEL:
             continue
         environment = TORCH[level] | {MAX_ISA: level}
         runs = [timed(dtype, sizes, environment) for dtype, sizes in SIZES.items()]
@@ -95,6 +96,22 @@ def cell(row: dict[str, Any] | None) -> str:
     return f"{'~' if varies else ''}{row['ratio']:.2f} ({row['ours']['elements_per_s'] / 1e6:.0f})"
 
 
+def instructions(run: dict[str, Any], day: str) -> list[str]:
+    """A table of what count_instructions.py has counted: a row for each function, a column for each dtype and scale."""
+    rows = [row for row in run["instructions"] if "function" in row]
+    found = {(row["function"], row["dtype"], row["scale"]): row for row in rows}
+    columns = list(dict.fromkeys((row["dtype"], row["scale"]) for row in rows))
+    lines = [f"## aarch64, {day}", "", "Instructions of an element in an emulator, where time says nothing: with NEON"]
+    lines += [f"and, in brackets, in portable C. {run['compiler']}. Data:"]
+    lines += [f"`docs/speed/{day}-{AARCH64}.json`, by `python tools/count_instructions.py`.", ""]
+    lines += ["| function | " + " | ".join(f"{dtype}, {scale}*randn" for dtype, scale in columns) + " |"]
+    lines += ["|---" * (len(columns) + 1) + "|"]
+    for function in FUNCTIONS:
+        cells = (found[function, *column] for column in columns)
+        lines.append(f"| {function} | " + " | ".join(f"{row['neon']} ({row['portable']})" for row in cells) + " |")
+    return [*lines, ""]
+
+
 def page() -> str:
     lines = [INTRODUCTION]
     for level in sorted(TITLES, reverse=True):
@@ -104,6 +121,8 @@ def page() -> str:
             lines.append("")
             for dtype in ("float32", "float64", "float16", "bfloat16"):
                 lines += [*ratios(run, dtype), ""]
+    for day, run in timings(AARCH64)[:1]:
+        lines += instructions(run, day)
     for day, run in timings(PEERS)[:1]:
         lines += section(run, day, VARIES)
     return "\n".join(lines)

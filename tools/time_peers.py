@@ -14,7 +14,7 @@ from typing import Any
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.truth._correctly_rounded import BEST_LEVEL
-from gelu_verify.truth.correctly_rounded import MAX_ISA, X86_64
+from gelu_verify.truth.correctly_rounded import LEVELS, MAX_ISA
 
 FUNCTIONS = ("gelu", "gelu_tanh")
 PLOTTED = "gelu"
@@ -34,7 +34,7 @@ def peers(sizes: str = SIZES) -> dict[str, Any]:
     """`bench`'s answer for the best level, each row with its level; then the rows of the others, against a copy."""
     arguments = ("--dtype", ",".join(DTYPES), "--sizes", sizes)
     run = bench(*FUNCTIONS, *arguments, "--against", ",".join(RIVALS), environment={"JAX_PLATFORMS": "cpu"})
-    levels = {level: number for level, number in X86_64.items() if number <= BEST_LEVEL}
+    levels = {level: number for level, number in LEVELS.items() if number <= BEST_LEVEL}
     best = max(levels, key=levels.__getitem__, default="")
     rows = [row | {"level": best} for row in run["results"]]
     for level in levels.keys() - {best}:

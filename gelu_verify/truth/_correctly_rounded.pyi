@@ -7,6 +7,7 @@ import numpy as np
 
 VERSION: str
 BEST_LEVEL: int
+HAS_NEON: bool
 KINDS: tuple[str, str, str, str]
 
 class Kernel:

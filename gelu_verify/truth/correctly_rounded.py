@@ -22,7 +22,7 @@ from . import _correctly_rounded
 FORWARD = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 FUNCTIONS = (*FORWARD, *(f"{name}_grad" for name in FORWARD))
 MAX_ISA = "GELU_VERIFY_MAX_ISA"  # environment variable: the highest instruction-set level that kernels are chosen of
-X86_64 = {"sse4_2": 2, "avx2": 3, "avx512": 4}  # its values, and the level of x86-64 that each stands for
+LEVELS = {"neon": 2} if _correctly_rounded.HAS_NEON else {"sse4_2": 2, "avx2": 3, "avx512": 4}  # its values, by cr/cr.h
 _READ = ["readonly", "contig", "aligned"]
 _WRITTEN = ["writeonly", "contig", "aligned", "overlap_assume_elementwise"]
 CHUNK = 1 << 13  # elements: strided or misaligned arrays are copied piece by piece, through the first-level cache
@@ -163,11 +163,11 @@ def _kernel(function: str) -> _correctly_rounded.Kernel:
 
 
 def _level() -> int:
-    """The level of x86-64 whose kernels are used: the highest that the processor has and MAX_ISA allows."""
+    """The level whose kernels are used: the highest that the processor has and MAX_ISA allows."""
     allowed = os.environ.get(MAX_ISA)
-    if allowed and allowed not in X86_64:
-        raise one_of(f"instruction-set level in {MAX_ISA}", allowed, list(X86_64))
-    return min(X86_64[allowed], _correctly_rounded.BEST_LEVEL) if allowed else _correctly_rounded.BEST_LEVEL
+    if allowed and allowed not in LEVELS:
+        raise one_of(f"instruction-set level in {MAX_ISA}", allowed, list(LEVELS))
+    return min(LEVELS[allowed], _correctly_rounded.BEST_LEVEL) if allowed else _correctly_rounded.BEST_LEVEL
 
 
 LEVEL = _level()

@@ -22,7 +22,8 @@ typedef struct {
     gv_cr_f64 f64;
 } gv_cr_function;
 
-/* Kernels of a function; level: x86-64 level 2, 3 or 4, 1 = portable C, 0 = the best that this machine has.
+/* Kernels of a function; level: x86-64 level 2, 3 or 4, on aarch64 2 = NEON, 1 = portable C, 0 = the best that this
+   machine has.
    NULL for an unknown name, and for a level that this machine or this build does not have. */
 const gv_cr_function *gv_cr_find(const char *name, int level);
 

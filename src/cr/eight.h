@@ -33,6 +33,34 @@ GV_INLINE unsigned gv_undecided_lanes(gv_eight a, gv_eight b, const float *x, fl
     __m256i same = _mm256_cmpeq_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
     return 255u ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_andnot_si256(beyond, same)));
 }
+#elif GV_LANES == 2 && defined(__aarch64__)
+typedef float32x4x2_t gv_eight;
+
+GV_INLINE gv_real gv_widen(const float *x) { return (gv_real)vcvt_f64_f32(vld1_f32(x)); }
+GV_INLINE float32x4_t gv_narrow_four(const gv_real *v) {
+    return vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)v[0]), (float64x2_t)v[1]);
+}
+GV_INLINE gv_eight gv_narrow(const gv_real *v) {
+    gv_eight y = {{gv_narrow_four(v), gv_narrow_four(v + 2)}};
+    return y;
+}
+
+GV_INLINE void gv_store_eight(float *y, gv_eight v) {
+    vst1q_f32(y, v.val[0]);
+    vst1q_f32(y + 4, v.val[1]);
+}
+
+/* all bits of the lanes that are decided */
+GV_INLINE uint32x4_t gv_decided_four(float32x4_t a, float32x4_t b, const float *x, float limit) {
+    return vandq_u32(vceqq_f32(a, b), vcaleq_f32(vld1q_f32(x), vdupq_n_f32(limit)));
+}
+
+GV_INLINE unsigned gv_undecided_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
+    const uint16x8_t bits = {1, 2, 4, 8, 16, 32, 64, 128};
+    uint32x4_t first = gv_decided_four(a.val[0], b.val[0], x, limit);
+    uint32x4_t second = gv_decided_four(a.val[1], b.val[1], x + 4, limit);
+    return vaddvq_u16(vbicq_u16(bits, vuzp1q_u16(vreinterpretq_u16_u32(first), vreinterpretq_u16_u32(second))));
+}
 #else
 typedef struct { float lane[8]; } gv_eight;
 

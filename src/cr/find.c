@@ -8,7 +8,7 @@ int gv_cr_best_level(void) {
         return 4;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") ? 3 : 2;
 #else
-    return 1;
+    return GV_NEON ? 2 : 1;
 #endif
 }
 
@@ -18,6 +18,8 @@ static const gv_cr_function *gv_cr_table(int level) {
     if (level == 2) return gv_cr_table_v2;
     if (level == 3) return gv_cr_table_v3;
     if (level == 4) return gv_cr_table_v4;
+#elif GV_NEON
+    if (level == 2) return gv_cr_table_neon;
 #endif
 #ifdef GV_PORTABLE
     if (level == 1) return gv_cr_table_v1;

@@ -1,7 +1,7 @@
 /* Correctly rounded float32: the stages, over arrays.
 
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
-                        in float32, where vectors have fma (x86-64-v3 and v4): silu and gelu_sigmoid by
+                        in float32, where vectors have fma (x86-64-v3 and v4, NEON): silu and gelu_sigmoid by
                         float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
                         (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
                         else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
@@ -350,9 +350,13 @@ GV_INLINE void gv_f32_array(const gv_f32_stages *by, const float *x, float *y, s
     if (n) gv_f32_few(by, skipped, x, y, n);
 }
 
-#if GV_LANES >= 4 && defined(__GNUC__) && !defined(__clang__)
+#if GV_LANES > 1 && GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
+#if defined(__aarch64__)
+#pragma GCC optimize("no-schedule-insns") /* with it, which is the default there, registers do not suffice */
+#else
 #pragma GCC optimize("schedule-insns") /* in enclosures the parts of a group side by side (docs/decisions.md) */
+#endif
 #endif
 #define GV_DEFINE_GATHERED(name, zero, whole) \
     static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
@@ -388,7 +392,7 @@ GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD)
 GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
 #endif
-#if GV_LANES >= 4 && defined(__GNUC__) && !defined(__clang__)
+#if GV_LANES > 1 && GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 

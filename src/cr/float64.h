@@ -130,7 +130,7 @@ GV_INLINE int gv_tail_lanes(const gv_piecewise *f, gv_tail_of tail, gv_tail_rang
     gv_lanes a = gv_lanes_abs(x), reached = gv_lanes_max(a, gv_lanes_all(range.from));
     int near = gv_lanes_differ(a, reached);
     if (near == (1 << GV_F64_LANES) - 1) return near;
-    gv_lanes clamped = gv_lanes_min(reached, gv_lanes_all(range.to));
+    gv_lanes clamped = gv_lanes_at_most(reached, gv_lanes_all(range.to));
     gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0);
     gv_lanes_tail t = tail(clamped);
     gv_lanes hi = t.hi * t.scale, lo = t.lo * t.scale, spare = gv_lanes_all(range.zero) - a;
@@ -172,7 +172,7 @@ GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_redo_open redo, const 
     double step[GV_F64_BLOCK], open[GV_F64_BLOCK + GV_F64_LANES], last = (f->count - 1) / f->per_unit;
     size_t place[GV_F64_BLOCK + GV_F64_LANES], count = 0;
     for (size_t i = 0; i < n; i += GV_F64_LANES) { /* first, so that the rows are known when the tables are read */
-        gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
+        gv_lanes a = gv_lanes_at_most(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
         gv_lanes_store(step + i, a * gv_lanes_all(f->per_unit) + gv_lanes_all(0x1.8p52));
     }
     for (size_t i = 0; i < n; i += GV_F64_LANES) {

@@ -1,5 +1,5 @@
-/* Float32 lanes: 16 with AVX-512, 8 with AVX2, or one, which is what the proofs read and a model to test the others
-   with. The same IEEE operations in all three. */
+/* Float32 lanes: 16 with AVX-512, 8 with AVX2, 4 with NEON, or one, which is what the proofs read and a model to test the
+   others with. The same IEEE operations in all four. */
 #ifndef GV_CR_FLOAT_LANES_H
 #define GV_CR_FLOAT_LANES_H
 #include <math.h>
@@ -200,6 +200,121 @@ GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uin
     gv_floats_place at;
     GV_UNROLL
     for (int i = 0; i < 8; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
+    gv_floats_columns(rows, 0, at.column);
+    gv_floats_columns(rows, 4, at.column);
+    return at;
+}
+GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
+    (void)f;
+    return at.column[column];
+}
+
+#elif GV_FLOAT_LANES == 4
+#include "../tables/lane_orders.h"
+
+typedef float32x4_t gv_floats;
+typedef struct { float32x4_t column[GV_FLOAT_COLUMNS]; } gv_floats_place;
+
+GV_INLINE gv_floats gv_floats_all(float a) { return vdupq_n_f32(a); }
+GV_INLINE gv_floats gv_floats_load(const float *p) { return vld1q_f32(p); }
+GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { return vaddq_f32(a, b); }
+GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { return vsubq_f32(a, b); }
+GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { return vmulq_f32(a, b); }
+GV_INLINE gv_floats gv_floats_over(gv_floats a, gv_floats b) { return vdivq_f32(a, b); }
+GV_INLINE void gv_floats_store(float *p, gv_floats a) { vst1q_f32(p, a); }
+GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) { return vfmaq_f32(c, a, b); }
+GV_INLINE gv_floats gv_floats_msub(gv_floats a, gv_floats b, gv_floats c) { return vfmaq_f32(vnegq_f32(c), a, b); }
+GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) { return vfmsq_f32(c, a, b); }
+GV_INLINE gv_floats gv_floats_madd_all(gv_floats a, float b, float c) {
+    return vfmaq_f32(vdupq_n_f32(c), a, vdupq_n_f32(b));
+}
+GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { return vabsq_f32(a); }
+GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { return vminq_f32(a, vdupq_n_f32(b)); }
+GV_INLINE gv_floats gv_floats_larger(gv_floats a, gv_floats b) { return vmaxq_f32(a, b); }
+GV_INLINE gv_floats gv_floats_smaller(gv_floats a, gv_floats b) { return vminq_f32(a, b); }
+GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) {
+    return vmaxq_f32(vminq_f32(a, vdupq_n_f32(b)), vdupq_n_f32(-b));
+}
+GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return vmaxq_f32(a, vdupq_n_f32(0.0f)); }
+/* all bits where the sign bit is set */
+GV_INLINE uint32x4_t gv_floats_negative(gv_floats a) { return vcltzq_s32(vreinterpretq_s32_f32(a)); }
+GV_INLINE gv_floats gv_floats_step(gv_floats a) {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(vdupq_n_f32(1.0f)), gv_floats_negative(a)));
+}
+GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
+    uint32x4_t sign = vandq_u32(vreinterpretq_u32_f32(x), vdupq_n_u32(0x80000000u));
+    return vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(a), sign));
+}
+/* bit i: lane i is set, or is not */
+GV_INLINE uint32_t gv_floats_set(uint32x4_t lanes) {
+    const uint32x4_t bits = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(bits, lanes));
+}
+GV_INLINE uint32_t gv_floats_not_set(uint32x4_t lanes) {
+    const uint32x4_t bits = {1, 2, 4, 8};
+    return vaddvq_u32(vbicq_u32(bits, lanes));
+}
+GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return gv_floats_not_set(vceqq_f32(a, b)); }
+GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
+    return gv_floats_not_set(vcaleq_f32(x, vdupq_n_f32(most)));
+}
+GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
+    uint32x4_t low = vcleq_f32(x, vdupq_n_f32(edge)), below = vcleq_f32(x, vdupq_n_f32(zero));
+    uint32x4_t above = vcgeq_f32(x, vdupq_n_f32(whole));
+    *near = gv_floats_not_set(vorrq_u32(low, above));
+    *far = gv_floats_set(vbicq_u32(low, below));
+}
+GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
+    return vbslq_f32(gv_floats_negative(x), vdupq_n_f32(-0.0f), derivative ? vdupq_n_f32(1.0f) : x);
+}
+GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
+    vst1q_u8((uint8_t *)to, vqtbl1q_u8(vreinterpretq_u8_f32(x), vld1q_u8(gv_compress_bytes[lanes])));
+}
+GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
+    uint8x16_t bytes = vreinterpretq_u8_f32(vld1q_f32(from)), order = vld1q_u8(gv_expand_bytes[lanes]);
+    return vreinterpretq_f32_u8(vqtbx1q_u8(vreinterpretq_u8_f32(y), bytes, order)); /* 0x80: y stays */
+}
+GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
+    uint32x4_t k = vandq_u32(vreinterpretq_u32_f32(steps), vdupq_n_u32((1 << GV_EXP_BITS) - 1));
+    uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100u), k, vdupq_n_u32(0x04040404u)); /* 4 k + 3, ..., 4 k */
+    uint8x16x2_t table = {{vld1q_u8((const uint8_t *)t), vld1q_u8((const uint8_t *)(t + 4))}};
+    return vreinterpretq_f32_u8(vqtbl2q_u8(table, vreinterpretq_u8_u32(bytes)));
+}
+GV_INLINE gv_floats gv_floats_scaled(gv_floats a, gv_floats steps) {
+    uint32x4_t shifted = vshlq_n_u32(vreinterpretq_u32_f32(steps), 23 - GV_EXP_BITS);
+    return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), shifted));
+}
+GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
+    uint32x4_t below = vcleq_f32(x, vdupq_n_f32(zero)), above = vcgeq_f32(x, vdupq_n_f32(whole));
+    uint32x4_t none = vceqzq_f32(x);
+    gv_floats result = vbslq_f32(below, vdupq_n_f32(-0.0f), vld1q_f32(y));
+    result = vbslq_f32(above, derivative ? vdupq_n_f32(1.0f) : x, result);
+    vst1q_f32(y, vbslq_f32(none, derivative ? vdupq_n_f32(0.5f) : x, result));
+    return gv_floats_set(vorrq_u32(vorrq_u32(below, above), none));
+}
+/* Four columns of the four rows, from the `first` on: a transposition */
+GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, float32x4_t *column) {
+    float32x4_t r0 = vld1q_f32(rows[0]->c + first), r1 = vld1q_f32(rows[1]->c + first);
+    float32x4_t r2 = vld1q_f32(rows[2]->c + first), r3 = vld1q_f32(rows[3]->c + first);
+    float64x2_t low01 = vreinterpretq_f64_f32(vzip1q_f32(r0, r1)), low23 = vreinterpretq_f64_f32(vzip1q_f32(r2, r3));
+    float64x2_t high01 = vreinterpretq_f64_f32(vzip2q_f32(r0, r1)), high23 = vreinterpretq_f64_f32(vzip2q_f32(r2, r3));
+    column[first] = vreinterpretq_f32_f64(vzip1q_f64(low01, low23));
+    column[first + 1] = vreinterpretq_f32_f64(vzip2q_f64(low01, low23));
+    column[first + 2] = vreinterpretq_f32_f64(vzip1q_f64(high01, high23));
+    column[first + 3] = vreinterpretq_f32_f64(vzip2q_f64(high01, high23));
+}
+GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
+    /* of integers, so that a NaN is more than `last` */
+    uint32x4_t a = vreinterpretq_u32_f32(gv_floats_magnitude(gv_floats_load(x)));
+    a = vminq_u32(a, vreinterpretq_u32_f32(vdupq_n_f32(f->last)));
+    gv_floats step = gv_floats_madd_all(vreinterpretq_f32_u32(a), f->inverse, 0x1.8p23f); /* 3/2 2^23 + n */
+    vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(step), 10), 5)); /* 32 n */
+}
+GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
+    const gv_float_row *rows[4];
+    gv_floats_place at;
+    GV_UNROLL
+    for (int i = 0; i < 4; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
     gv_floats_columns(rows, 0, at.column);
     gv_floats_columns(rows, 4, at.column);
     return at;

@@ -1,5 +1,5 @@
 /* Correctly rounded float32: stage 1 of float32.h where there are vectors with fma. float32 operations alone.
-   The includer defines GV_FLOAT_LANES (16, 8 or 1) and GV_FLOAT_TABLES (GV_REGISTERS or GV_ROWS).
+   The includer defines GV_FLOAT_LANES (16, 8, 4 or 1) and GV_FLOAT_TABLES (GV_REGISTERS or GV_ROWS).
 
    f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (float_tables.h):
      v(c + h) = T0 + h m(h),  m(h) = T1 + c2 h + ... + c6 h^5 (of rows: + c4 h^3),  h = a - c,  a = min(|x|, last)

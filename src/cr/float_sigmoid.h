@@ -84,7 +84,7 @@ GV_INLINE gv_float_reduced gv_float_reduce(const gv_float_rate *s, gv_floats x) 
     return of;
 }
 
-/* of eight or sixteen x; what is beyond has a NaN or an infinity as e */
+/* of GV_FLOAT_LANES x; what is beyond has a NaN or an infinity as e */
 GV_INLINE gv_float_reduced gv_float_sigmoid_reduce(const gv_float_rate *s, const float *x) {
     return gv_float_reduce(s, gv_floats_clamped(gv_floats_load(x), s->most));
 }

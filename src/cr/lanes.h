@@ -1,5 +1,5 @@
-/* Eight doubles at a time with AVX-512, four with AVX2 and fma, two with SSE2, else one: float64.h is written once for
-   all, and every lane has the same operations. */
+/* Eight doubles at a time with AVX-512, four with AVX2 and fma, two with NEON or SSE2, else one: float64.h is written
+   once for all, and every lane has the same operations. */
 #ifndef GV_CR_LANES_H
 #define GV_CR_LANES_H
 #include <math.h>
@@ -24,7 +24,7 @@ GV_INLINE uint32_t gv_step_row(const double *step) {
 #ifndef GV_F64_LANES /* the includer may define it: clang's macros follow its command line alone, not its pragmas */
 #if GV_HAVE_FMA && defined(__AVX2__) && defined(__FMA__)
 #define GV_F64_LANES 4
-#elif !GV_HAVE_FMA && defined(__SSE2__)
+#elif GV_HAVE_FMA ? defined(__aarch64__) : defined(__SSE2__)
 #define GV_F64_LANES 2
 #else
 #define GV_F64_LANES 1
@@ -42,6 +42,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm512_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm512_abs_pd(a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm512_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm512_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm512_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm512_fmadd_pd(a, b, c); }
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
     return _mm512_mask_mov_pd(b, _mm512_movepi64_mask(_mm512_castpd_si512(x)), a);
@@ -125,9 +126,11 @@ GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm256_set1_pd(a); }
 GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm256_loadu_pd(p); }
 GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm256_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
-/* the second where the first is NaN */
+/* NaN where the second is */
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm256_max_pd(a, b); }
+/* the smaller; the second where the first is NaN */
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm256_fmadd_pd(a, b, c); }
 /* a where x < 0, else b; -0 either way, but as gv_lanes_against has it */
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return _mm256_blendv_pd(b, a, x); }
@@ -177,6 +180,56 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
     }
 }
 
+#elif GV_F64_LANES == 2 && defined(__aarch64__)
+#include <arm_neon.h>
+
+typedef float64x2_t gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return vdupq_n_f64(a); }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return vld1q_f64(p); }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { vst1q_f64(p, a); }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return vabsq_f64(a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return vminq_f64(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return vmaxq_f64(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return vfmaq_f64(c, a, b); }
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
+    return vbslq_f64(vcltzq_s64(vreinterpretq_s64_f64(x)), a, b);
+}
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
+    uint64x2_t sign = vbicq_u64(vdupq_n_u64(UINT64_C(1) << 63), vreinterpretq_u64_f64(x));
+    return vreinterpretq_f64_u64(veorq_u64(vreinterpretq_u64_f64(a), sign));
+}
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) {
+    const uint64x2_t bits = {1, 2};
+    return (int)vaddvq_u64(vbicq_u64(bits, vceqq_f64(a, b)));
+}
+#define gv_lanes_last_bits(a, shift) vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), shift))
+
+typedef struct { const gv_dd *table; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers = {table};
+    return powers;
+}
+
+GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
+    uint64x2_t i = vreinterpretq_u64_f64(shifted);
+    gv_lanes p = vld1q_f64(&powers->table[vgetq_lane_u64(i, 0) & 31].hi);
+    gv_lanes q = vld1q_f64(&powers->table[vgetq_lane_u64(i, 1) & 31].hi);
+    *lo = vzip2q_f64(p, q);
+    *hi = vreinterpretq_f64_u64(vsubq_u64(vreinterpretq_u64_f64(vzip1q_f64(p, q)), vshlq_n_u64(i, 47)));
+}
+
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const double *p = pieces[gv_step_row(step)].c, *q = pieces[gv_step_row(step + 1)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 2) {
+        gv_lanes r0 = vld1q_f64(p + k), r1 = vld1q_f64(q + k);
+        c[k] = vzip1q_f64(r0, r1);
+        c[k + 1] = vzip2q_f64(r0, r1);
+    }
+}
+
 #elif GV_F64_LANES == 2
 #include <emmintrin.h>
 
@@ -188,6 +241,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm_andnot_pd(_mm_set1_pd(-0.0), a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm_add_pd(_mm_mul_pd(a, b), c); }
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
     gv_lanes below = _mm_cmplt_pd(x, _mm_setzero_pd());
@@ -235,6 +289,7 @@ GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { *p = a; }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return fabs(a); }
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return a > b ? a : b; }
+GV_INLINE gv_lanes gv_lanes_at_most(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
 #if GV_HAVE_FMA
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return fma(a, b, c); }
 #else

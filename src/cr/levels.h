@@ -1,4 +1,4 @@
-/* Whether this compiler builds one set of kernels for each x86-64 level. */
+/* Whether this compiler builds one set of kernels for each x86-64 level, or one for NEON. */
 #ifndef GV_CR_LEVELS_H
 #define GV_CR_LEVELS_H
 #include "cr.h"
@@ -9,8 +9,14 @@
 #define GV_LEVELS 0
 #endif
 
+#if defined(__AARCH64EL__) && defined(__GNUC__)
+#define GV_NEON 1
+#else
+#define GV_NEON 0
+#endif
+
 /* Level 1: where there are no others, and in a test beside them */
-#if !GV_LEVELS && !defined(GV_PORTABLE)
+#if !GV_LEVELS && !GV_NEON && !defined(GV_PORTABLE)
 #define GV_PORTABLE
 #endif
 
@@ -20,6 +26,6 @@ typedef struct {
 } gv_cr_bf16_function;
 
 extern const gv_cr_bf16_function gv_cr_bf16_table_v4[];
-extern const gv_cr_function gv_cr_table_v1[], gv_cr_table_v2[], gv_cr_table_v3[], gv_cr_table_v4[];
+extern const gv_cr_function gv_cr_table_v1[], gv_cr_table_v2[], gv_cr_table_v3[], gv_cr_table_v4[], gv_cr_table_neon[];
 
 #endif

@@ -1,4 +1,4 @@
-/* The kernels of portable C. */
+/* The kernels of portable C: for processors without others, and for tests. */
 #include "levels.h"
 #ifdef GV_PORTABLE
 #define GV_LANES 1

@@ -51,7 +51,7 @@ GV_PIECEWISE_FUNCTIONS(PIECEWISE)
 GV_LOGISTIC_FUNCTIONS(LOGISTIC)
 
 GV_DEVICE bool gv_decides(gv_piecewise f, double x, double *y) {
-    double step = gv_lanes_min(fabs(x), (f.count - 1) / f.per_unit) * f.per_unit + 0x1.8p52;
+    double step = gv_lanes_at_most(fabs(x), (f.count - 1) / f.per_unit) * f.per_unit + 0x1.8p52;
     return gv_piece_lanes(&f, x, &step, y) == 0;
 }
 

@@ -17,6 +17,10 @@ cdef extern from "cr/cr.h" nogil:
     gv_cr_bf16 gv_cr_find_bf16(const char *name, int level)
     int gv_cr_best_level()
 
+cdef extern from "cr/levels.h" nogil:
+    enum:
+        GV_NEON
+
 cdef extern from "arrays/loops.h" nogil:
     ctypedef struct gv_undecided:
         double *x
@@ -34,7 +38,8 @@ cdef enum:
     FLOAT16, BFLOAT16, FLOAT32, FLOAT64  # as `KINDS` numbers them
 
 VERSION = (<bytes>CR_VERSION).decode()  # hash of the code
-BEST_LEVEL = gv_cr_best_level()  # of x86-64, that this processor has; 1 where kernels are compiled for no other
+BEST_LEVEL = gv_cr_best_level()  # as cr/cr.h numbers them, that this processor has; 1: portable C
+HAS_NEON = bool(GV_NEON)  # level 2 is NEON, not one of x86-64
 KINDS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -53,7 +58,7 @@ cdef class Kernel:
 
     def __init__(self, str function, array, empty_like, dict kinds, load, oracle, general, int level=0):
         """`array`: the class numpy.ndarray; `kinds`: {dtype: place in KINDS}; `load(kind)`: the table of a 16-bit
-        format; `oracle(bits)`: the result of a float64, as bits; `level`: of x86-64, at most BEST_LEVEL, which 0 stands for."""
+        format; `oracle(bits)`: the result of a float64, as bits; `level`: at most BEST_LEVEL, which 0 stands for."""
         cdef bytes name = function.encode()
         self._compiled = gv_cr_find(name, level)
         if self._compiled == NULL:

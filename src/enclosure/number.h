@@ -71,6 +71,15 @@ GV_INLINE double gv_madd(double a, double b, double c) { return a * b + c; }
 #if GV_LANES == 2 && defined(__SSE2__)
 GV_INLINE gv_real gv_min(gv_real a, gv_real b) { return (gv_real)_mm_min_pd(a, b); }
 GV_INLINE gv_real gv_max(gv_real a, gv_real b) { return (gv_real)_mm_max_pd(a, b); }
+#elif GV_LANES == 2
+GV_INLINE gv_real gv_min(gv_real a, gv_real b) {
+    float64x2_t x = (float64x2_t)a, y = (float64x2_t)b;
+    return (gv_real)vbslq_f64(vcltq_f64(x, y), x, y);
+}
+GV_INLINE gv_real gv_max(gv_real a, gv_real b) {
+    float64x2_t x = (float64x2_t)a, y = (float64x2_t)b;
+    return (gv_real)vbslq_f64(vcgtq_f64(x, y), x, y);
+}
 #elif GV_LANES == 4
 GV_INLINE gv_real gv_min(gv_real a, gv_real b) { return (gv_real)_mm256_min_pd(a, b); }
 GV_INLINE gv_real gv_max(gv_real a, gv_real b) { return (gv_real)_mm256_max_pd(a, b); }
@@ -80,6 +89,10 @@ GV_INLINE gv_real gv_max(gv_real a, gv_real b) { return (gv_real)_mm512_max_pd(a
 #endif
 #if !GV_HAVE_FMA
 GV_INLINE gv_real gv_madd(gv_real a, gv_real b, gv_real c) { return a * b + c; }
+#elif GV_LANES == 2
+GV_INLINE gv_real gv_madd(gv_real a, gv_real b, gv_real c) {
+    return (gv_real)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
 #elif GV_LANES == 4
 GV_INLINE gv_real gv_madd(gv_real a, gv_real b, gv_real c) { return (gv_real)_mm256_fmadd_pd(a, b, c); }
 #elif GV_LANES == 8

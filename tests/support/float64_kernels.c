@@ -1,6 +1,6 @@
 /* The float64 kernels for one instruction set, as a library for test_float64_kernels.py. */
 #include <stddef.h>
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define GV_HAVE_FMA 1
 #else
 #define GV_HAVE_FMA 0

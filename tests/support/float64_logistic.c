@@ -1,6 +1,6 @@
 /* e^-s of logistic.h for one instruction set, as a library for tests/prove/test_logistic.py: hi, lo of each x, by
    gv_logistic_exp, then by gv_logistic_wide_exp; n is a multiple of GV_F64_LANES. */
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define GV_HAVE_FMA 1
 #else
 #define GV_HAVE_FMA 0

@@ -1,6 +1,6 @@
 /* The tails of float64 for one instruction set, as a library for tests/prove/test_tail.py: hi, lo, loss, scale of each x;
    n is a multiple of GV_F64_LANES. */
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define GV_HAVE_FMA 1
 #else
 #define GV_HAVE_FMA 0

@@ -1,6 +1,8 @@
 /* Stage 1 of the float32 kernels by itself: the results and which of them are decided; compiled once for each
    GV_FLOAT_LANES and GV_FLOAT_TABLES. n is a multiple of 64. */
-#if GV_FLOAT_LANES > 1
+#if GV_FLOAT_LANES == 4
+#include <arm_neon.h>
+#elif GV_FLOAT_LANES > 1
 #include <immintrin.h>
 #endif
 #include <stddef.h>
@@ -14,8 +16,8 @@
 #include "tables/silu_grad_f32.h"
 
 static gv_floats_place find(const gv_float_table *f, const float *x) {
-#if GV_FLOAT_LANES == 8
-    uint32_t offset[8];
+#if GV_FLOAT_LANES == 8 || GV_FLOAT_LANES == 4
+    uint32_t offset[GV_FLOAT_LANES];
     gv_floats_store_offsets(f, x, offset);
     return gv_floats_find_rows(f, offset);
 #else

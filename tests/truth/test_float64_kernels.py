@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from arb import ARB, arb_round
 from core_bits import core_bits
+from emulated import COMPILER, Emulated, call
 from marking import nightly
 from points import delicate_inputs
 from repository import ROOT, SUPPORT
@@ -30,15 +31,18 @@ from gelu_verify.truth.values import judge
 FMT = FORMATS["float64"]
 NAMES = [f"{name}{end}" for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu") for end in ("", "_grad")]
 # flags and what the machine must have: four lanes with fma, two without, one without and with; all of them by GCC and
-# Clang in the nightly run
+# Clang in the nightly run, and two lanes with fma in an emulator
 OFTEN = ("v3", "v2", "one-lane")
+NEON = f"{COMPILER} neon"
 BUILDS = {
     "v3": (["-mavx2", "-mfma"], {"avx2", "fma"}),
     "v4": (["-march=x86-64-v4"], {"avx2", "fma", "avx512f", "avx512bw", "avx512vl"}),
     "v2": (["-march=x86-64-v2"], set()),
     "fma-one-lane": (["-mfma"], {"fma"}),
     "one-lane": (["-U__SSE2__"], set()),
+    "neon": (["-DGV_F64_LANES=2"], set()),
 }
+X86_64 = [build for build in BUILDS if build != "neon"]
 VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("", "i4")])
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
 
@@ -47,7 +51,8 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these in
     scope="session",
     params=[
         *(f"gcc {build}" for build in OFTEN),
-        *nightly(*(f"gcc {build}" for build in BUILDS if build not in OFTEN), *(f"clang {build}" for build in BUILDS)),
+        *nightly(*(f"gcc {build}" for build in X86_64 if build not in OFTEN), *(f"clang {build}" for build in X86_64)),
+        *nightly(NEON),
     ],
 )
 def library(request, tmp_path_factory):
@@ -62,17 +67,14 @@ def library(request, tmp_path_factory):
     command = [compiler, "-std=c99", "-O3", "-ffp-contract=off", "-fPIC", "-shared", *flags, *strict]
     source = str(SUPPORT / "float64_kernels.c")
     subprocess.run([*command, f"-I{ROOT / 'src'}", source, "-o", str(file), "-lm"], check=True)
-    return ctypes.CDLL(str(file))
+    return Emulated(file) if compiler == COMPILER else ctypes.CDLL(str(file))
 
 
 def run(library, name, x, y=None):
     """Result bits, with the oracle's for what the kernel leaves; how many it left."""
-    kernel = getattr(library, name)
-    kernel.restype = ctypes.c_size_t
     y = np.full(x.size, 7.0) if y is None else y
     undecided = np.zeros(x.size, np.uintp)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (x, y, undecided)]
-    left = kernel(pointers[0], pointers[1], ctypes.c_size_t(x.size), pointers[2])
+    left = call(library, name, x, y, x.size, undecided)
     bits, places = y.view(np.uint64).copy(), undecided[:left]
     bits[places] = [arb_round(FUNCTIONS[name], FMT, int(b)) for b in x.view(np.uint64)[places]]
     return bits, left
@@ -149,11 +151,8 @@ def test_what_is_left_is_named_by_its_place(library):
     zero = next(float(text) for key, text in FUNCTIONS["gelu"].landmarks.items() if key == "minimum")
     x = np.full(1000, 0.25)
     x[[0, 333, 999]] = zero + 1e-13 * np.array([0.0, 1.0, 2.0])
-    kernel = library.gelu_grad
-    kernel.restype = ctypes.c_size_t
     y, undecided = np.empty_like(x), np.zeros(x.size, np.uintp)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (x, y, undecided)]
-    left = kernel(pointers[0], pointers[1], ctypes.c_size_t(x.size), pointers[2])
+    left = call(library, "gelu_grad", x, y, x.size, undecided)
     assert set(undecided[:left].tolist()) <= {0, 333, 999}
     assert run(library, "gelu_grad", x)[0].tolist() == core_bits("gelu_grad", "float64", x.view(np.uint64)).tolist()
 

@@ -181,7 +181,7 @@ def defaults_table() -> str:
 
 def _timings() -> dict[str, dict[str, Any]]:
     """The newest committed timings of each instruction-set level."""
-    found = sorted((ROOT / "docs" / "speed").glob("*.json"))
+    found = sorted((ROOT / "docs" / "speed").glob("*-avx*.json"))
     return {path.stem.rpartition("-")[2]: json.loads(path.read_text(encoding="utf-8")) for path in found}
 
 

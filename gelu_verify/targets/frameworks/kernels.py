@@ -30,12 +30,13 @@ PROGRAM = python_program("import gelu_verify\nimport ml_dtypes\nimport numpy", '
 
 def _chosen() -> dict[str, str]:
     """The level whose correctly rounded kernels are used; the others are compiled for one."""
+    from ...truth._correctly_rounded import HAS_NEON
     from ...truth.correctly_rounded import LEVEL
 
-    return {"gelu_verify": f"x86-64-v{LEVEL}" if LEVEL > 1 else "portable"}
+    return {"gelu_verify": "portable" if LEVEL == 1 else "NEON" if HAS_NEON else f"x86-64-v{LEVEL}"}
 
 
-SWITCHES = Switches({level: {"GELU_VERIFY_MAX_ISA": level} for level in ("sse4_2", "avx2", "avx512")}, _chosen)
+SWITCHES = Switches({level: {"GELU_VERIFY_MAX_ISA": level} for level in ("neon", "sse4_2", "avx2", "avx512")}, _chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
