@@ -22,27 +22,32 @@ os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests star
 REQUIRED = "gpu" in requiring.REQUIRED
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Of a test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly.
+
+    Cases that `-m "not ..."` leaves out are not made: they are more than all others.
+    """
+    yield
+    calls, definition = metafunc._calls, metafunc.definition
+    if few := definition.get_closest_marker("few"):
+        (most,) = few.args
+        each = [call for call in calls if not any(mark.name == "nightly" for mark in call.marks)]
+        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
+        for k, call in enumerate(each):
+            if k not in kept:
+                call.marks.append(pytest.mark.nightly.mark)
+    expression = metafunc.config.option.markexpr
+    words = [] if " or " in expression else expression.split(" and ")
+    left_out = {word.removeprefix("not ") for word in words if word.startswith("not ")}
+    of_all = [mark.name for mark in definition.iter_markers()]
+    wanted = [call for call in calls if left_out.isdisjoint([*of_all, *(mark.name for mark in call.marks)])]
+    metafunc._calls = wanted or calls[:1]  # of a test with no case at all pytest would make one
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Cases that are too many for every commit are nightly; tests that need a device are run where there is one."""
-    _leave_few(items)
-    _leave_those_of_this_machine(config, items)
-
-
-def _leave_few(items):
-    """Of each test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly."""
-    cases = {}
-    for item in items:
-        if (mark := item.get_closest_marker("few")) and not item.get_closest_marker("nightly"):
-            cases.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
-    for (_, most), each in cases.items():
-        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
-        for k, item in enumerate(each):
-            if k not in kept:
-                item.add_marker(pytest.mark.nightly)
-
-
-def _leave_those_of_this_machine(config, items):
+    """Tests that need a device are run where there is one."""
     on_device = [item for item in items if item.get_closest_marker("gpu")]
     if not (on_device or REQUIRED):
         return
