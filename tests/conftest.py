@@ -1,8 +1,12 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
+import gc
 import os
 import signal
 import sys
+from contextlib import suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -20,6 +24,27 @@ for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what commands print de
 plugins._entry_points = lambda group: []  # the cases are those of the package; test_plugins.py has processes of its own
 os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests start: a fault of ours fails a test
 REQUIRED = "gpu" in requiring.REQUIRED
+
+
+gc.disable()  # what collecting tests makes stays until the end
+
+
+def pytest_sessionstart(session):
+    """Where all tests are run, each worker rewrites the assertions of a part of them: at once all would rewrite all."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args != session.config.getini("testpaths"):
+        return
+    loader, place = session.config.pluginmanager.rewrite_hook, int(worker["workerid"].removeprefix("gw"))
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[place :: worker["workercount"]]:
+        module = module_from_spec(spec_from_file_location(path.stem, path, loader=loader))
+        module.__builtins__ = {}  # its first import ends it, when it has been rewritten and kept
+        with suppress(ImportError):
+            loader.exec_module(module)
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
