@@ -1,8 +1,12 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
+import gc
 import os
 import signal
 import sys
+from contextlib import suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -22,27 +26,53 @@ os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests star
 REQUIRED = "gpu" in requiring.REQUIRED
 
 
+gc.disable()  # what collecting tests makes stays until the end
+
+
+def pytest_sessionstart(session):
+    """Where all tests are run, each worker rewrites the assertions of a part of them: at once all would rewrite all."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args != session.config.getini("testpaths"):
+        return
+    loader, place = session.config.pluginmanager.rewrite_hook, int(worker["workerid"].removeprefix("gw"))
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[place :: worker["workercount"]]:
+        module = module_from_spec(spec_from_file_location(path.stem, path, loader=loader))
+        module.__builtins__ = {}  # its first import ends it, when it has been rewritten and kept
+        with suppress(ImportError):
+            loader.exec_module(module)
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Of a test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly.
+
+    Cases that `-m "not ..."` leaves out are not made: they are more than all others.
+    """
+    yield
+    calls, definition = metafunc._calls, metafunc.definition
+    if few := definition.get_closest_marker("few"):
+        (most,) = few.args
+        each = [call for call in calls if not any(mark.name == "nightly" for mark in call.marks)]
+        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
+        for k, call in enumerate(each):
+            if k not in kept:
+                call.marks.append(pytest.mark.nightly.mark)
+    expression = metafunc.config.option.markexpr
+    words = [] if " or " in expression else expression.split(" and ")
+    left_out = {word.removeprefix("not ") for word in words if word.startswith("not ")}
+    of_all = [mark.name for mark in definition.iter_markers()]
+    wanted = [call for call in calls if left_out.isdisjoint([*of_all, *(mark.name for mark in call.marks)])]
+    metafunc._calls = wanted or calls[:1]  # of a test with no case at all pytest would make one
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Cases that are too many for every commit are nightly; tests that need a device are run where there is one."""
-    _leave_few(items)
-    _leave_those_of_this_machine(config, items)
-
-
-def _leave_few(items):
-    """Of each test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly."""
-    cases = {}
-    for item in items:
-        if (mark := item.get_closest_marker("few")) and not item.get_closest_marker("nightly"):
-            cases.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
-    for (_, most), each in cases.items():
-        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
-        for k, item in enumerate(each):
-            if k not in kept:
-                item.add_marker(pytest.mark.nightly)
-
-
-def _leave_those_of_this_machine(config, items):
+    """Tests that need a device are run where there is one."""
     on_device = [item for item in items if item.get_closest_marker("gpu")]
     if not (on_device or REQUIRED):
         return

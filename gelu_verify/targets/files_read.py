@@ -215,10 +215,12 @@ def _package(path: Path) -> list[str]:
 
 
 def _imported_files(path: Path) -> Iterator[Path]:
-    """The files of the modules that a Python file imports, where its own folder, or that of its package, has them."""
-    package = _package(path)
+    """The files of the modules that a Python file imports, where its own folder, or that of its package, has them; none
+    of this package, which a working folder may have the sources of: ours is loaded already."""
+    package, ours = _package(path), __name__.partition(".")[0]
     for name in imported_names(path, ".".join(package)):
-        yield from module_files(name, path.parents[len(package)])
+        if name.partition(".")[0] != ours:
+            yield from module_files(name, path.parents[len(package)])
 
 
 def module_files(name: str, folder: Path) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import gated_forms
 import numpy as np
@@ -29,6 +30,7 @@ FACTS = {"versions": {"numpy": "2"}, "machine": {"cpu": "x"}, "git": None, "copy
 MANIFEST = {"command": "gelu-verify run", "seed": 0, "plan": "quick", "absent": {}, "facts": FACTS}
 
 
+@cache
 def judged(name, function="swiglu", dtype="bfloat16", **how):
     return verify(getattr(gated_forms, name), function=function, dtype=dtype, **{**QUICK, **how}).record
 

@@ -151,12 +151,16 @@ SOURCES = {  # exact function, largest |x|, and the ends of what the PTX ISA all
 def test_the_ends_are_the_outermost_numbers_of_the_interval():
     """Each is inside, and the next one beyond it is not; what is mixed is each of the three for some x."""
     requiring.program("c++", "g++", "clang++")
-    rng = np.random.default_rng(5)
-    for opcode, (exact, largest, ends) in SOURCES.items():
+    rng, inputs = np.random.default_rng(5), {}
+    for opcode, (_, largest, _) in SOURCES.items():
         x = (rng.uniform(-1, 1, 200) * largest * 10.0 ** rng.integers(-6, 1, 200)).astype(np.float32)
-        x = np.abs(x) if opcode.startswith(("sqrt", "rsqrt", "lg2")) else x
-        case, values = Case(f"{opcode} {{d}}, {{a}}", ("f32",) * 3, "f32", int), {"f32": [x.view(np.uint32)] * 3}
-        got = {end: results([case], values, end)[0].astype(np.uint32).view(np.float32) for end in ALL}
+        inputs[opcode] = np.abs(x) if opcode.startswith(("sqrt", "rsqrt", "lg2")) else x
+    cases = [Case(f"{opcode} {{d}}, {{a}}", ("f32",) * 3, "f32", int) for opcode in SOURCES]
+    values = {"f32": [np.concatenate(list(inputs.values())).view(np.uint32)] * 3}
+    of_all = {end: results(cases, values, end).astype(np.uint32).view(np.float32) for end in ALL}
+    for place, (opcode, (exact, _, ends)) in enumerate(SOURCES.items()):
+        x = inputs[opcode]
+        got = {end: each[place, 200 * place : 200 * place + 200] for end, each in of_all.items()}
         chosen = np.array([[got["mixed"][k] == got[end][k] for end in ENDS] for k in range(len(x))])
         assert chosen.any(axis=1).all()
         assert chosen[chosen.sum(axis=1) == 1].sum(axis=0).min() > 5, opcode
@@ -200,19 +204,46 @@ MEASURED = json.loads((resource("data") / "approximations" / "h100.json").read_t
 WIDTHS = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 
 
-@pytest.mark.parametrize("opcode", [name for name, found in MEASURED.items() if isinstance(found, dict)])
-def test_what_an_h100_returned_is_within_the_bounds(opcode):
-    """The results that are farthest from the exact ones, and those beyond what the ISA says."""
-    requiring.program("c++", "g++", "clang++")
-    witnesses = [found for found in MEASURED[opcode].values() if isinstance(found, dict) and "got" in found]
+INSTRUCTIONS = [name for name, found in MEASURED.items() if isinstance(found, dict)]
+
+
+def witnesses(opcode):
+    """Inputs and what an H100 returned for them, as bits, and the type of all."""
     kind = opcode.rsplit(".", 1)[1]
+    found = [each for each in MEASURED[opcode].values() if isinstance(each, dict) and "got" in each]
+    bits = [[int(each.get(key, "0"), 16) for each in found] for key in ("x", "y", "got")]
+    return kind, np.array(bits, get_format(WIDTHS[kind]).uint)
+
+
+@pytest.fixture(scope="module")
+def allowed():
+    """For each instruction the lowest and the highest result for its witnesses: one program has all instructions."""
+    requiring.program("c++", "g++", "clang++")
+    found = {opcode: witnesses(opcode) for opcode in INSTRUCTIONS}
+    inputs, places = {kind: [np.empty((2, 0), np.uint64)] for kind in WIDTHS}, {}
+    for opcode, (kind, (x, y, _)) in found.items():
+        start = sum(each.shape[1] for each in inputs[kind])
+        places[opcode] = slice(start, start + len(x))
+        inputs[kind].append(np.array([x, y], np.uint64))
+    columns = {kind: np.concatenate(each, axis=1) for kind, each in inputs.items()}
+    n = max(each.shape[1] for each in columns.values())
+    padded = {kind: np.pad(each, ((0, 0), (0, n - each.shape[1]))) for kind, each in columns.items()}
+    values = {kind: [x, y, x] for kind, (x, y) in padded.items()}
+    cases = [
+        Case(f"{opcode} {{d}}, {{a}}" + (", {b}" if opcode.startswith("div") else ""), (kind,) * 3, kind, int)
+        for opcode, (kind, _) in found.items()
+    ]
+    ends = [results(cases, values, end) for end in ("lowest", "highest")]
+    return {opcode: [end[k, places[opcode]] for end in ends] for k, opcode in enumerate(found)}
+
+
+@pytest.mark.parametrize("opcode", INSTRUCTIONS)
+def test_what_an_h100_returned_is_within_the_bounds(allowed, opcode):
+    """The results that are farthest from the exact ones, and those beyond what the ISA says."""
+    kind, (_, _, got) = witnesses(opcode)
     fmt = get_format(WIDTHS[kind])
-    x, y, got = (np.array([int(each.get(key, "0"), 16) for each in witnesses], fmt.uint) for key in ("x", "y", "got"))
-    case = Case(f"{opcode} {{d}}, {{a}}" + (", {b}" if opcode.startswith("div") else ""), (kind,) * 3, kind, int)
-    low, high = (
-        ordinals(fmt, results([case], {kind: [x, y, x]}, end)[0].astype(fmt.uint)) for end in ("lowest", "highest")
-    )
-    assert len(witnesses) > 0
+    low, high = (ordinals(fmt, end.astype(fmt.uint)) for end in allowed[opcode])
+    assert len(got) > 0
     assert (low <= ordinals(fmt, got)).all()
     assert (ordinals(fmt, got) <= high).all()
 

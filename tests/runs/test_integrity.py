@@ -100,7 +100,7 @@ def test_a_run_that_nobody_touched_is_believed(run, budgets):
 # ---- one bit -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flips", [20, *nightly(500)])
+@pytest.mark.parametrize("flips", [8, *nightly(500)])
 @pytest.mark.parametrize("name", ["manifest.json", "buckets/000.parquet", "buckets/001.parquet"])
 def test_every_flipped_bit_is_refused(run, budgets, name, flips):
     path, rng = run / name, np.random.default_rng(7)
@@ -112,7 +112,7 @@ def test_every_flipped_bit_is_refused(run, budgets, name, flips):
         with pytest.raises(ResultsError) as error:
             verified(read_run(run))
         assert "\n" not in str(error.value)
-        if k < 10:
+        if k < flips // 4:  # reading a run is the same for all
             refused(run, budgets)
 
 
@@ -256,12 +256,13 @@ def test_what_is_no_strict_json_is_refused(run, budgets, name):
     assert "is truncated or not JSON" in refused(run, budgets)
 
 
-def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
+@pytest.mark.parametrize("edits", [20, *nightly(200)])
+def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets, edits):
     """Any value of the manifest replaced by any other: nobody ends in a traceback, or with 1 for a file."""
     rng = np.random.default_rng(11)
     told = json.loads((whole / "manifest.json").read_text())
     places = [path for path in paths(told) if path and path != ("content_sha256",)]
-    for _ in range(60):
+    for _ in range(edits):
         path = places[rng.integers(len(places))]
         edited(run, put(*path, value=[*WRONG, None][rng.integers(len(WRONG) + 1)]))
         for words in commands(run, budgets):
