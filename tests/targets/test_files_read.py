@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -274,3 +275,13 @@ def test_a_large_file_is_known_by_its_size_and_parts(tmp_path, monkeypatch):
 def test_names_are_relative_where_there_is_a_common_folder():
     assert shown(Path("/data/a/data/t"), Path("/data/a/code")) == "../data/t"
     assert shown(Path("/mnt/t"), Path("/data/a/code")) == "/mnt/t"
+
+
+def test_this_package_in_the_working_folder_is_no_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("gelu_verify", "beside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+    (tmp_path / "ops.py").write_text("import beside\nimport gelu_verify\n")
+    found = named_by([tmp_path / "ops.py"], time.time())
+    assert found == {tmp_path / "ops.py", tmp_path / "beside" / "__init__.py"}
