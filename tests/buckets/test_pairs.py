@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from marking import nightly
 from outcomes import content
 
 from gelu_verify.buckets.pairs import PairReduction
@@ -139,10 +140,11 @@ def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
 
 @pytest.mark.parametrize("function", ["geglu", "reglu_grad", "bias_gelu_tanh"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_one_wrong_pair_of_many_is_found(function, dtype):
+@pytest.mark.parametrize("many", [12, *nightly(40)])
+def test_one_wrong_pair_of_many_is_found(function, dtype, many):
     fmt, rng = get_format(dtype), np.random.default_rng(5)
-    seconds = [fmt.one - 6 + k for k in range(12)]
-    wrong, x = seconds[int(rng.integers(12))], int(rng.integers(1, fmt.infinity))
+    seconds = [fmt.one - many // 2 + k for k in range(many)]
+    wrong, x = seconds[int(rng.integers(many))], int(rng.integers(1, fmt.infinity))
     reduction, place = PairReduction(function, dtype), (1 << 15) + x
     for second in seconds:
         got = correct(function, dtype, second)
