@@ -16,7 +16,7 @@ GV_INLINE uint32_t gv_bits_32(int32_t ordinal) {
 }
 
 /* GV_ROWS steps of all streams, from the first step on, in the order of the call. Indices are size_t: with int, whose sums
-   wrap (-fwrapv), gcc scatters the stores, which takes five times as long. */
+   wrap (-fwrapv), gcc scatters the stores, which takes six times as long. */
 typedef struct { int32_t ordinal[GV_ROWS * GV_STREAMS]; } gv_steps;
 
 GV_INLINE gv_steps gv_first_steps(int64_t first, size_t stride) {
