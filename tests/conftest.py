@@ -4,9 +4,6 @@ import gc
 import os
 import signal
 import sys
-from contextlib import suppress
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -27,19 +24,6 @@ REQUIRED = "gpu" in requiring.REQUIRED
 
 
 gc.disable()  # what collecting tests makes stays until the end
-
-
-def pytest_sessionstart(session):
-    """Where all tests are run, each worker rewrites the assertions of a part of them: at once all would rewrite all."""
-    worker = getattr(session.config, "workerinput", None)
-    if worker is None or session.config.args != session.config.getini("testpaths"):
-        return
-    loader, place = session.config.pluginmanager.rewrite_hook, int(worker["workerid"].removeprefix("gw"))
-    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[place :: worker["workercount"]]:
-        module = module_from_spec(spec_from_file_location(path.stem, path, loader=loader))
-        module.__builtins__ = {}  # its first import ends it, when it has been rewritten and kept
-        with suppress(ImportError):
-            loader.exec_module(module)
 
 
 def pytest_collection_finish(session):

@@ -16,8 +16,10 @@ from ..functions.regions import region_edges
 from ..inputs.plans import STREAMS
 from ..inputs.special import fixed_bits
 from ..truth.oracle import judge_exactly
+from ..truth.values import Judgement
 from . import _reducer
 from .analytic_spans import spans_of
+from .approximation import without_overflow
 from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, MonotonePieces, Table
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
@@ -51,6 +53,11 @@ class Outcome:
     want: np.ndarray
     error: np.ndarray
     faithful: np.ndarray
+
+    @classmethod
+    def of(cls, fmt: Format, x: np.ndarray, got: np.ndarray, judgement: Judgement) -> Outcome:
+        want, error, faithful = judgement
+        return cls(x, got, want, without_overflow(fmt, got, want, error), faithful)
 
 
 class Reduction:

@@ -289,7 +289,9 @@ def load_report() -> None:
     load_printing()
     with suppress(ModuleNotFoundError):  # then none is written
         import_module("pandas")
-        import_module("gelu_verify.report.page").load()
+        from ..report import page
+
+        page.load()
 
 
 def _commit(measured: Run, root: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..buckets.approximation import without_overflow
 from ..buckets.reducer import Outcome
 from ..buckets.table import NOISE, Table
 from ..checks import CHECKS, Evidence, Finding
@@ -23,6 +22,7 @@ from ..records.beside import joined, part, with_outputs
 from ..records.bucket_errors import Output
 from ..records.parts import Beside
 from ..targets.extra_outputs import AllOutputs
+from ..truth.values import Judgement
 
 # Checks that look at nothing but the facts of a table.
 OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero", "zero_sign")
@@ -55,8 +55,8 @@ def _judged(evidence: Evidence, seen: AllOutputs) -> Outcome:
     of_calls = evidence.judged_calls()
     others = slice(sum(len(each.faithful) for each in of_calls), None)
     parts = [*of_calls, evidence.judgement(seen.x[others], seen.got[others])]
-    want, error, faithful = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Outcome(seen.x, seen.got, want, without_overflow(evidence.fmt, seen.got, want, error), faithful)
+    judgement = Judgement(*map(np.concatenate, zip(*parts, strict=True)))
+    return Outcome.of(evidence.fmt, seen.x, seen.got, judgement)
 
 
 def with_beside(evidence: Evidence, findings: Mapping[str, Finding], beside: tuple[Beside, ...]) -> dict[str, Finding]:

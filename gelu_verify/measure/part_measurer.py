@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..buckets.approximation import approximation, without_overflow
+from ..buckets.approximation import approximation
 from ..buckets.reducer import Outcome, Reduction, fill_strided
 from ..buckets.table import Facts, MonotonePieces, Table
 from ..errors import TargetFailure
@@ -168,8 +168,8 @@ class _Reducer:
         if self._judged_here:
             self._reduction.add_outputs(x, got)
             return
-        want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
-        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, want, error), faithful))
+        judgement = judge(self._function.name, self._fmt.name, x, got)
+        self._reduction.add_outcome(Outcome.of(self._fmt, x, got, judgement))
         if self._function.approximates is not None:
             self._facts = self._facts.merged(approximation(self._fmt, self._function.approximates, x, got))
 

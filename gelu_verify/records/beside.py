@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ..buckets.approximation import without_overflow
 from ..buckets.reducer import Outcome, Reduction
 from ..buckets.table import HIST_EDGES, NEAREST, Columns, MonotonePieces, Table, merged_rows
 from ..formats import Format, get_format, ordinals
@@ -42,8 +41,7 @@ def joined(table: Table, function: Function, beside: Sequence[Beside]) -> Table:
 
 def judged(function: Function, dtype: str, x: np.ndarray, got: np.ndarray) -> Outcome:
     """Outputs to any inputs (bits), in any order and also several to one input, judged."""
-    want, error, faithful = judge(function.name, dtype, x, got)
-    return Outcome(x, got, want, without_overflow(get_format(dtype), got, want, error), faithful)
+    return Outcome.of(get_format(dtype), x, got, judge(function.name, dtype, x, got))
 
 
 def with_outputs(table: Table, function: Function, outputs: Outcome) -> Table:

@@ -195,19 +195,6 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
     __m256i step = _mm256_castps_si256(gv_floats_madd_all(a, f->inverse, 0x1.8p23f)); /* 3/2 2^23 + n */
     _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(step, 10), 5)); /* 32 n */
 }
-GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
-    const gv_float_row *rows[8];
-    gv_floats_place at;
-    GV_UNROLL
-    for (int i = 0; i < 8; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
-    gv_floats_columns(rows, 0, at.column);
-    gv_floats_columns(rows, 4, at.column);
-    return at;
-}
-GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
-    (void)f;
-    return at.column[column];
-}
 
 #elif GV_FLOAT_LANES == 4
 #include "../tables/lane_orders.h"
@@ -310,19 +297,6 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
     gv_floats step = gv_floats_madd_all(vreinterpretq_f32_u32(a), f->inverse, 0x1.8p23f); /* 3/2 2^23 + n */
     vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(step), 10), 5)); /* 32 n */
 }
-GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
-    const gv_float_row *rows[4];
-    gv_floats_place at;
-    GV_UNROLL
-    for (int i = 0; i < 4; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
-    gv_floats_columns(rows, 0, at.column);
-    gv_floats_columns(rows, 4, at.column);
-    return at;
-}
-GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
-    (void)f;
-    return at.column[column];
-}
 
 #else
 
@@ -377,6 +351,22 @@ GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_flo
 #endif
 }
 
+#endif
+
+#if GV_FLOAT_LANES == 8 || GV_FLOAT_LANES == 4
+GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
+    const gv_float_row *rows[GV_FLOAT_LANES];
+    gv_floats_place at;
+    GV_UNROLL
+    for (int i = 0; i < GV_FLOAT_LANES; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
+    gv_floats_columns(rows, 0, at.column);
+    gv_floats_columns(rows, 4, at.column);
+    return at;
+}
+GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
+    (void)f;
+    return at.column[column];
+}
 #endif
 
 typedef struct { gv_floats hi, lo; } gv_floats_pair;

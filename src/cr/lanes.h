@@ -31,6 +31,17 @@ GV_INLINE uint32_t gv_step_row(const double *step) {
 #endif
 #endif
 
+#if GV_F64_LANES != 8 /* else they are in registers */
+/* 2^(-j/32), j < 32 */
+typedef struct { const gv_dd *table; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers = {table};
+    return powers;
+}
+
+#endif
+
 #if GV_F64_LANES == 8
 #include <immintrin.h>
 
@@ -143,13 +154,6 @@ GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm256_movemask_p
 /* the last bits of each lane, as the first of a double */
 #define gv_lanes_last_bits(a, shift) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), shift))
 
-typedef struct { const gv_dd *table; } gv_lanes_powers;
-
-GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
-    gv_lanes_powers powers = {table};
-    return powers;
-}
-
 /* 2^(-i/32) of 3/2 2^52 + i in each lane, -2^16 < i < 2^16, as lo says how the double hi is off it; table: pieces.h */
 GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
     __m256i i = _mm256_castpd_si256(shifted);
@@ -206,13 +210,6 @@ GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) {
 }
 #define gv_lanes_last_bits(a, shift) vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), shift))
 
-typedef struct { const gv_dd *table; } gv_lanes_powers;
-
-GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
-    gv_lanes_powers powers = {table};
-    return powers;
-}
-
 GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
     uint64x2_t i = vreinterpretq_u64_f64(shifted);
     gv_lanes p = vld1q_f64(&powers->table[vgetq_lane_u64(i, 0) & 31].hi);
@@ -252,13 +249,6 @@ GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
 }
 GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm_movemask_pd(_mm_cmpneq_pd(a, b)); }
 #define gv_lanes_last_bits(a, shift) _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), shift))
-
-typedef struct { const gv_dd *table; } gv_lanes_powers;
-
-GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
-    gv_lanes_powers powers = {table};
-    return powers;
-}
 
 GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
     __m128i i = _mm_castpd_si128(shifted);
@@ -302,13 +292,6 @@ GV_INLINE gv_lanes gv_lanes_last_bits(gv_lanes a, int shift) { return gv_last_bi
 GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
     const gv_piece *row = &pieces[gv_step_row(step)];
     for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
-}
-
-typedef struct { const gv_dd *table; } gv_lanes_powers;
-
-GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
-    gv_lanes_powers powers = {table};
-    return powers;
 }
 
 GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {

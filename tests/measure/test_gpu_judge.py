@@ -12,7 +12,7 @@ import requiring
 from marking import nightly
 from repository import ROOT, SUPPORT
 
-from gelu_verify.buckets.approximation import approximation, without_overflow
+from gelu_verify.buckets.approximation import approximation
 from gelu_verify.buckets.reducer import Outcome, Reduction, reduce
 from gelu_verify.buckets.table import Facts, MonotonePieces, finish, merge
 from gelu_verify.buckets.table_text import table_of_text, text_of_table
@@ -172,8 +172,7 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
 def by_the_reducer(fmt, entry, x, y):
     """The table of float64 results on the CPU."""
     reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
-    want, error, faithful = judge(entry.name, "float64", x, y)
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, want, error), faithful))
+    reduction.add_outcome(Outcome.of(fmt, x, y, judge(entry.name, "float64", x, y)))
     table = finish(reduction.table(), MonotonePieces.of(entry, fmt))
     if not entry.approximates:
         return table
@@ -190,9 +189,8 @@ def test_steps_across_all_of_float64_are_counted_as_on_the_cpu(built, place):
     results = [-1 - fmt.max_finite, fmt.infinity, 0, fmt.nan, fmt.sign_mask - 1, -fmt.sign_mask, -1 - fmt.infinity]
     y = from_ordinals(fmt, np.random.default_rng(3).choice(results, len(x)))
     found, _ = by_device(built("gelu"), entry, fmt, tiles, x, y)
-    want, error, faithful = judge("gelu", "float64", x, y)
     reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, want, error), faithful))
+    reduction.add_outcome(Outcome.of(fmt, x, y, judge("gelu", "float64", x, y)))
     assert len(x) == 100
     assert reduction.table().total("rises") > 5
     assert_same(found, reduction.table())

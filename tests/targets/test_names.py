@@ -428,7 +428,7 @@ def test_a_library_that_is_built_again_is_loaded_again(tmp_path):
 def test_a_library_that_is_overwritten_while_it_is_loaded_is_refused(tmp_path):
     one, two = (shared_library(tmp_path, f"float each_f32(float x) {{ return {n}; }}", f"lib{n}.so") for n in (1, 2))
     chosen(f"{one}:each_f32:scalar")
-    with one.open("r+b") as file:  # in place: what is cut off is gone from this process, too, and ends it when it ends
+    with one.open("r+b") as file:  # in place: truncated, it would crash this process when that ends
         file.write(two.read_bytes())
     with pytest.raises(UsageError, match=r"lib1.so has changed since this process loaded it: .* in a new process"):
         chosen(f"{one}:each_f32:scalar")
