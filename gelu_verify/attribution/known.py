@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import DTYPES, converted, differ, from_ordinals, get_format, numpy_dtype, to_float64
 from ..functions import get_function
 from ..inputs.plans import core
@@ -201,7 +202,7 @@ def _beyond(best: Known, target: Target) -> Known:
     least, left, right = core(get_function(target.function), fmt)
     half = RUNS // 2
     starts = [*np.linspace(-1 - left, -1 - least - LONG, half), *np.linspace(least, right - LONG, half)]
-    runs = np.unique(np.concatenate([np.arange(int(start), int(start) + LONG) for start in starts]))
+    runs = distinct(np.concatenate([np.arange(int(start), int(start) + LONG) for start in starts]))
     x = from_ordinals(fmt, runs)
     got, bits = target.evaluate(best.dtype, x), best.candidate.bits(best.dtype, x)
     at = np.flatnonzero(differ(get_format(best.dtype), bits, got))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import Format, get_format, is_finite, is_zero, ordinals, to_float64
 from ..functions.regions import REGIONS, region_edges
 from ..truth.values import judge
@@ -165,7 +166,7 @@ def flush_text(flush: str) -> str:
 
 def _chosen(dtype: str, x_bits: np.ndarray, rungs: Sequence[Rung], exact: int) -> np.ndarray:
     """Indices: `exact` of them evenly, and the worst of each rung in each region."""
-    chosen = set(np.unique(np.linspace(0, len(x_bits) - 1, min(exact, len(x_bits))).astype(int)).tolist())
+    chosen = set(distinct(np.linspace(0, len(x_bits) - 1, min(exact, len(x_bits))).astype(int)).tolist())
     place = regions(dtype, x_bits)
     for rung in rungs:
         chosen |= {at for at in worst_by_region(np.abs(rung.error), place) if at is not None}

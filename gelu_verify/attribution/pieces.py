@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import differ, from_ordinals, get_format, ordinals, values
 from ..targets import Target
 from ..truth.values import judge, reference_bits
@@ -185,7 +186,7 @@ def _searched_edge(target: Target, dtype: str, sides: tuple[Explanation | None, 
     for _ in range(ROUNDS):
         if high - low <= 1:
             break
-        grid = np.unique(np.linspace(low, high, GRID + 1).astype(np.int64))
+        grid = distinct(np.linspace(low, high, GRID + 1).astype(np.int64))
         x = from_ordinals(fmt, grid)
         got = target.evaluate(dtype, x)
         left, right = (None if side is None else ~differ(fmt, side.returns(x), got) for side in sides)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..arrays import distinct
 from ..errors import UsageError
 from ..formats import differ, get_format, is_finite, is_zero, to_float64
 from ..targets import Target
@@ -133,7 +134,7 @@ def best_by_region(sample: Sample, results: Sequence[np.ndarray]) -> list[int]:
     """Indices of the results that are the measured ones most often in a region of x, the first of equal ones."""
     same = np.array([~differ(get_format(sample.dtype), bits, sample.got) for bits in results])
     place = regions(sample.dtype, sample.x)
-    counts = {region: same[:, place == region].sum(axis=1) for region in np.unique(place)} if len(same) else {}
+    counts = {region: same[:, place == region].sum(axis=1) for region in distinct(place)} if len(same) else {}
     return list(dict.fromkeys(int(np.argmax(count)) for count in counts.values() if count.max() >= LEAST))
 
 

@@ -6,8 +6,8 @@ value lies so close to that number that the error of returning it is below NOISE
 Each span reaches from a point towards a limit, and the distance to the limit shrinks on the way, relative where u(y)
 does: with g(x) = f(x)/x between 0 and 1, rising, and g(x) - 1/2 odd, these are 1 - g on the right, f itself left of its
 last turning point, and g - 1/2 towards zero; a gradient is monotone beyond its last turning point, and between those on
-both sides of zero. So the bound at the first input, which the oracle proves, holds for the span. The first input is
-found by bisection over buckets.
+both sides of zero. So the bound at the first input, which its float64 value proves, holds for the span. The first input
+is found by bisection over buckets.
 
 Farther from zero, up to 2^-20, the error of returning x/2 or 1/2 is that of the next term. In such a span of first
 order the reducer judges the ends of each bucket, and adds up the errors by formula where all outputs are the leading
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from ..formats import Format, get_format
 from ..functions import Function, get_function
-from ..truth.oracle import enclose
+from ..truth.values import reference_bits
 from . import _reducer
 from .table import NOISE
 
@@ -129,7 +129,9 @@ def _first(
 def _largest(
     entry: Function, fmt: Format, distance: Callable[[Fraction, Fraction], Fraction], ordinal: int
 ) -> Fraction:
-    """An upper bound of the distance at an input."""
-    bits = fmt.from_ordinal(ordinal)
-    x = fmt.fraction(bits)
-    return max(distance(y, x) for y in enclose(entry, fmt.dyadic(bits), 64))
+    """An upper bound of the distance at an input, by the correctly rounded float64 value."""
+    x = fmt.fraction(fmt.from_ordinal(ordinal))
+    double = get_format("float64")
+    y = double.fraction(reference_bits(entry.name, "float64", double.round(x)))
+    off = Fraction(1, 1 << double.precision)  # relative; what is subnormal is far below each bound
+    return max(distance(y * (1 + off), x), distance(y * (1 - off), x))

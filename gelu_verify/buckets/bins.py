@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import get_format
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def layout(dtype: str, per_binade: int) -> Layout:
     near = np.linspace(offset_of(dtype, NEAR[0]), offset_of(dtype, low), (low - NEAR[0]) * NEAR[1] + 1)
     inner = np.linspace(0, offset_of(dtype, NEAR[0]), SQUEEZED_BINS[0] + 1)
     outer = np.linspace(offset_of(dtype, high), offset_of(dtype, get_format(dtype).emax + 1), SQUEEZED_BINS[1] + 1)
-    positive = np.unique(np.concatenate([inner, near, focus, outer]).astype(np.int64))
+    positive = distinct(np.concatenate([inner, near, focus, outer]).astype(np.int64))
     return Layout(dtype, per_binade, 0x8000 + np.concatenate([-positive[:0:-1], positive]))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import differ, is_finite, is_nan, is_zero, ordinals
 from ..inputs.special import POSITIONS, normal_bits
 from ..targets import short_calls
@@ -57,7 +58,7 @@ def _in_short_calls(evidence: Evidence) -> None:
     answered = evidence.target.applied(len(calls), short_calls.outputs, fmt.name, x.tolist(), ordinary)
     got = array_of_text(answered, fmt.uint)
     places = np.flatnonzero(differ(fmt, usual[inputs], got))
-    for index in np.unique(np.searchsorted(ends, places, side="right")):
+    for index in distinct(np.searchsorted(ends, places, side="right")):
         call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
         bad = differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.where))
         evidence.others.differences.extend(bad)

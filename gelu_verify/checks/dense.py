@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import Format, from_ordinals, get_format, is_finite, numpy_dtype, ordinals, to_float64
 from ..truth.values import zero_threshold
 
@@ -22,7 +23,7 @@ def dense_bits(function: str, dtype: str) -> np.ndarray:
     reach = max(-16.0, -16.0 if zero is None else float(fmt.fraction(zero)))
     starts = np.concatenate([np.linspace(reach, RIGHT, 160), np.linspace(-3, 3, 96)])
     first = ordinals(fmt, starts.astype(numpy_dtype(dtype)).view(fmt.uint))
-    return from_ordinals(fmt, np.unique(first[:, None] + np.arange(RUN)))
+    return from_ordinals(fmt, distinct(first[:, None] + np.arange(RUN)))
 
 
 @dataclass(frozen=True)

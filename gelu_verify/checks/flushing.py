@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import distinct
 from ..buckets.flushing import flushed, is_subnormal
 from ..errors import Unanswered
 from ..formats import from_ordinals, is_finite, is_zero
@@ -97,4 +98,4 @@ def _random(evidence: Evidence, x_bits: int) -> np.ndarray:
     if last is None:
         return np.array([x_bits], fmt.uint)
     far, near = fmt.ordinal(last), fmt.ordinal(x_bits)
-    return from_ordinals(fmt, np.unique(rng.integers(far, 2 * near - far, 2 * TRIED)))
+    return from_ordinals(fmt, distinct(rng.integers(far, 2 * near - far, 2 * TRIED)))

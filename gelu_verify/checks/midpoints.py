@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import Format, is_negative
 from .dense import Dense
 
@@ -67,4 +68,4 @@ def half_of_tiny(evidence: Evidence) -> tuple[np.ndarray, np.ndarray] | None:
 def _odd(fmt: Format) -> np.ndarray:
     """Odd subnormal numbers from 3 units on, all of few or evenly by value."""
     top = 1 << (fmt.precision - 1)
-    return np.unique(np.linspace(3, top - 1, TIES).astype(np.int64) | 1).astype(fmt.uint)
+    return distinct(np.linspace(3, top - 1, TIES).astype(np.int64) | 1).astype(fmt.uint)

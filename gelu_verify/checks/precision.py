@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import DTYPES, FORMATS, Format, numpy_dtype, to_float64, values
 from .base import Check, Evidence, Finding
 
@@ -47,8 +48,8 @@ def _inputs(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     for narrow in _narrower(fmt):
         rounded = x.astype(numpy_dtype(narrow.name)).astype(x.dtype).view(fmt.uint)
         if (rounded != dense.x[at]).mean() > 0.5 and np.array_equal(evidence.call(rounded), dense.got[at]):
-            distinct = len(np.unique(dense.got[at])), len(np.unique(dense.want[at]))
-            detail = f"inputs are rounded to {narrow.precision} bits, {distinct[0]} results where {distinct[1]} are due"
+            got, want = len(distinct(dense.got[at])), len(distinct(dense.want[at]))
+            detail = f"inputs are rounded to {narrow.precision} bits, {got} results where {want} are due"
             return _name(evidence, narrow), detail
     return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import distinct
 from ..buckets.table import HIST_EDGES
 from ..formats import Format, get_format
 from ..functions.regions import INTERVALS, interval_edges
@@ -73,7 +74,7 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out:
         bits = Bits(len(bucket), least, int(n.sum()) or None, least, most)
     place = np.searchsorted(interval_edges(fmt.name), bucket, side="right") - 1
     found = []
-    for index in np.unique(place[changed]).tolist():
+    for index in distinct(place[changed]).tolist():
         inside = place == index
         members = [np.flatnonzero(inside & which) for which in (worse, better, changed)]
         shown = [_shown(fmt, bucket, a, b, each, sign) for each, sign in zip(members, (1, -1, 1), strict=True)]

@@ -21,6 +21,7 @@ from zlib import crc32
 
 import numpy as np
 
+from ..arrays import distinct
 from ..errors import UsageError, one_of
 from ..formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from ..functions import Function, get_function, named, second_of
@@ -503,13 +504,7 @@ def _runs(rng: np.random.Generator, function: Function, fmt: Format, size: int) 
 
 def _unique(fmt: Format, parts: Sequence[np.ndarray] | Iterator[np.ndarray]) -> np.ndarray:
     half = 1 << (fmt.width - 1)
-    return _distinct(np.clip(np.concatenate(list(parts)), -half, half - 1))
-
-
-def _distinct(values: np.ndarray) -> np.ndarray:
-    """Sorted, each once (np.unique hashes, and is ten times slower)."""
-    values = np.sort(values)
-    return np.asarray(values[np.concatenate([[True], values[1:] != values[:-1]])])
+    return distinct(np.clip(np.concatenate(list(parts)), -half, half - 1))
 
 
 def _filled(
@@ -522,7 +517,7 @@ def _filled(
     size = -(-len(chosen) // multiple) * multiple
     low, high = -1 - fmt.round(Fraction(_reach(function, fmt))), -1 - _tiny(fmt)
     while len(chosen) < size:
-        extra = _distinct(_inside(function, fmt, _spread(rng, low, high, 2 * (size - len(chosen)) + 64)))
+        extra = distinct(_inside(function, fmt, _spread(rng, low, high, 2 * (size - len(chosen)) + 64)))
         place = np.minimum(np.searchsorted(chosen, extra), len(chosen) - 1)
         fresh = rng.permutation(extra[chosen[place] != extra])
         chosen = np.sort(np.concatenate([chosen, fresh[: size - len(chosen)]]))

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import Format, get_format, numpy_dtype
 from ..functions import Function, compared_with, get_function
 
@@ -36,7 +37,7 @@ def large_bits(fmt: Format) -> list[int]:
 def tiny_bits(fmt: Format) -> list[int]:
     """Powers of two from 2^-(p+2) down, with their neighbours, and subnormals, both signs."""
     step = 1 << (fmt.precision - 1)
-    fields = np.unique(np.linspace(1, fmt.one // step - fmt.precision - 2, 40).round().astype(int))
+    fields = distinct(np.linspace(1, fmt.one // step - fmt.precision - 2, 40).round().astype(int))
     normal = {int(field) * step + off for field in fields for off in (-1, 0, 1)}
     return both_signs(fmt, normal | {step // 2, 3, 2, 1})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import distinct
 from ..buckets.table import LARGEST, NOISE, MonotonePieces, Table, finish, merge
 from ..buckets.table_text import text_of_table
 from ..errors import OracleError, TargetFailure
@@ -116,7 +117,7 @@ class OnDevice:
         found["bits"] = bits
         found["ordinal"] = ordinals(self.fmt, found["bits"].astype(self.fmt.uint))
         first, last = int(tiles["first"][0]), int(tiles["first"][-1] + tiles["count"][-1]) - 1
-        return np.unique(found[(found["ordinal"] >= first) & (found["ordinal"] <= last)])
+        return distinct(found[(found["ordinal"] >= first) & (found["ordinal"] <= last)])
 
     def _copy_samples(self, fixed: np.ndarray, tiles: np.ndarray, placed: np.ndarray, samples: Any) -> None:
         """Copy the outputs at fixed inputs before the next batch overwrites them."""

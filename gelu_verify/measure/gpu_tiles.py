@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..arrays import distinct
 from ..buckets.approximation import approximation_facts
 from ..buckets.reducer import (
     FACTS,
@@ -113,7 +114,7 @@ def _cuts(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
     turns = rules["turns"][: int(rules["turn_count"])] + 1
     edges = rules["edges"][: int(rules["region_count"]) + 1]
     inner = np.concatenate([np.arange(first // step + 1, last // step + 1) * step, turns, edges]).astype(np.int64)
-    return np.unique(np.concatenate([[first, last + 1], inner[(inner > first) & (inner <= last)]]).astype(np.int64))
+    return distinct(np.concatenate([[first, last + 1], inner[(inner > first) & (inner <= last)]]).astype(np.int64))
 
 
 def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import plugins
+from ..arrays import distinct
 from ..errors import TargetFailure
 from ..formats import differ, from_ordinals, get_format, is_nan, texts_apart, value_text
 from ..inputs.plans import Plan, make_plan
@@ -226,7 +227,7 @@ def _compared(there: ProbeOutputs, here: ProbeOutputs) -> tuple[np.ndarray, np.n
 def _spread(plan: Plan, count: int) -> np.ndarray:
     """So many inputs at most, evenly among all of the quick plan, or of a plan of ranges."""
     chosen = plan if plan.spans is not None else make_plan(QUICK, plan.function, plan.dtype)
-    at = np.unique(np.linspace(0, chosen.size - 1, min(count, chosen.size)).astype(np.int64))
+    at = distinct(np.linspace(0, chosen.size - 1, min(count, chosen.size)).astype(np.int64))
     return np.concatenate(list(_taken(chosen, at)))
 
 

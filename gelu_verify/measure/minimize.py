@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import distinct
 from ..errors import TargetFailure
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
 from ..records.result import Record
@@ -53,7 +54,7 @@ def narrowed(target: Target, fmt: Format, failure: TargetFailure) -> TargetFailu
 class _Search:
     def __init__(self, target: Target, fmt: Format, failure: TargetFailure) -> None:
         self._target, self._fmt, self._failure = target, fmt, failure
-        self._x = from_ordinals(fmt, np.unique(ordinals(fmt, failure.inputs)))
+        self._x = from_ordinals(fmt, distinct(ordinals(fmt, failure.inputs)))
         self._failing, self._end = 0, monotonic() + SECONDS
 
     def run(self) -> TargetFailure:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from ..arrays import distinct
 from ..buckets.bins import EMPTY, FLOOR, Layout, offset_of
 from ..buckets.table import HIST_EDGES, SUM_SCALE
 from ..formats import Format, get_format, to_float64
@@ -157,7 +158,7 @@ def strip_layout(dtype: str) -> Layout:
     for start, end, bins in STRIP:
         edges += [*np.linspace(offset_of(dtype, start), offset_of(dtype, end), (end - start) * bins + 1)[1:]]
     edges += [*np.linspace(offset_of(dtype, high), offset_of(dtype, get_format(dtype).emax + 1), _STRIP_ENDS + 1)[1:]]
-    positive = np.unique(np.array(edges).astype(np.int64))
+    positive = distinct(np.array(edges).astype(np.int64))
     return Layout(dtype, STRIP[-1][2], 0x8000 + np.concatenate([-positive[:0:-1], positive]))
 
 

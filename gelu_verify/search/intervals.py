@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..arrays import distinct
+
 SPLIT = 16  # parts of an interval
 SAMPLES = 256  # inputs drawn from each of them
 WHOLE = SPLIT * SAMPLES  # inputs of an interval that is not split but tried as a whole
@@ -56,7 +58,7 @@ class Intervals:
         levels, values = level(self.last - self.first + 1), getattr(self, by)
         worth = self.error > ROUNDED
         columns = []
-        for each in np.unique(levels[worth]):
+        for each in distinct(levels[worth]):
             members = np.flatnonzero((levels == each) & worth)
             if len(members) > count:
                 members = members[np.sort(np.argpartition(-values[members], count - 1)[:count])]
@@ -92,7 +94,7 @@ class Intervals:
     def _best_of_each_level(self) -> np.ndarray:
         """Of each level the MOST with the largest errors, and an eighth as many with the largest jumps."""
         keep, levels = np.zeros(len(self), bool), level(self.last - self.first + 1)
-        for each in np.unique(levels):
+        for each in distinct(levels):
             members = np.flatnonzero(levels == each)
             for values, most in ((self.error, MOST), (self.jump, MOST // 8)):
                 keep[members[np.argsort(-values[members], kind="stable")[:most]]] = True

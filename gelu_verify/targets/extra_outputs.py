@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import distinct
 from ..formats import Format, differ, is_finite, ordinals
 from ..work.packing import array_of_text, text_of_array
 
@@ -180,4 +181,4 @@ def extremes(fmt: Format, x: np.ndarray, got: np.ndarray) -> np.ndarray:
         order = rows[np.lexsort((y[rows], x[rows]))]
         edges = np.flatnonzero(np.diff(x[order].astype(np.uint64))) if len(order) else order
         kept += [order[:1], order[edges + 1], order[edges], order[-1:]]
-    return np.unique(np.concatenate(kept))
+    return distinct(np.concatenate(kept))

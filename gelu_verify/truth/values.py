@@ -321,7 +321,7 @@ def zero_threshold(function: str, dtype: str) -> int | None:
     start = fmt.ordinal(fmt.round(min([Fraction(-2), *turns]), "down"))
 
     def is_not_zero(ordinal: int) -> bool:
-        return fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(ordinal))) != 0
+        return fmt.magnitude(reference_bits(function, dtype, fmt.from_ordinal(ordinal))) != 0
 
     if not is_not_zero(start):
         return None

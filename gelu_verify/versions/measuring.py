@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 
+from ..arrays import distinct
 from ..errors import TargetFailure
 from ..formats import get_format, ordinals
 from ..functions.regions import INTERVALS, interval_edges
@@ -99,7 +100,7 @@ class ReleaseMeasurer:
                 process.ask({**way.opening, "dtype": way.dtype}, x, y)
         except (CannotBeInstalled, TargetFailure) as error:
             return f"{UNMEASURED}{error}"
-        bits = [int(each) for each in np.unique(y)]
+        bits = [int(each) for each in distinct(y)]
         return " or ".join(dict.fromkeys("NaN" if fmt.is_nan(each) else fmt.bits_text(each) for each in bits))
 
     @contextmanager
@@ -208,7 +209,7 @@ def _digests(target: ReleaseTarget, way: Way) -> dict[str, str]:
         y_bits = target.evaluate(way.dtype, x_bits)
         bucket = (ordinals(fmt, x_bits) >> (fmt.width - 16)) + 0x8000
         place = np.searchsorted(edges, bucket, side="right") - 1
-        for index in np.unique(place):
+        for index in distinct(place):
             found[INTERVALS[int(index)]].update(y_bits[place == index].tobytes())
     if spans:
         opening = {**way.opening, "dtype": way.dtype}
