@@ -71,13 +71,21 @@ def dotted(version: int) -> str:
 def why_no_device() -> str:
     """Why no CUDA device can be used; empty where one can."""
     count = ctypes.c_int()
-    try:
-        driver = load_driver()
-    except OSError:
-        return f"there is no CUDA device: no driver is installed ({DRIVER})"
+    if reason := no_driver():
+        return reason
+    driver = load_driver()
     if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return f"there is no CUDA device: the driver fails with error {status}"
     return "" if count.value else "there is no CUDA device"
+
+
+def no_driver() -> str:
+    """That no driver is installed; empty where one is."""
+    try:
+        load_driver()
+    except OSError:
+        return f"there is no CUDA device: no driver is installed ({DRIVER})"
+    return ""
 
 
 def nvcc_release() -> str | None:

@@ -86,6 +86,8 @@ class Hosts:
         looked_for = {"function": function, "dtype": dtype, "level": level}
         if targets.is_ours(family) and not level:
             return targets.find([family], function=function, dtype=dtype)
+        if reason := targets.not_there(family):
+            return [], {family: reason}
         key = f"{at_level(family, level)} {function} {dtype}"
         if key not in self._families:
             host = self._host(family, level)

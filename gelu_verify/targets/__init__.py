@@ -7,7 +7,8 @@ of: with parameters, or of no interest to who does not name it. A module with `O
 nothing that runs here) is opt-in: it is used when it is named or everything is asked for; one with
 `LOADS_FIRST = True` is imported before the others; one with `PROGRAM` says how a program of the library alone
 evaluates the `expression` of its targets (`expressions`); one with `SHIPPED = True` has kernels of this package, which
-lists show apart from libraries.
+lists show apart from libraries; one with `NEEDS` names the module without which it is absent, so that no process is
+started to learn it.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
@@ -27,10 +29,12 @@ from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS, get_function
+from ..gpu.info import no_driver
 from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
 from .expressions import Program, value_text
+from .importing import missing
 from .kinds import Asked, kind_of, kinds, misfit, of_plugins
 from .kinds import load as load_named
 from .kinds._names import usable
@@ -55,6 +59,7 @@ __all__ = [
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked, str], Sequence[Target]]
 
+AMD_GPU = "/dev/kfd"  # which a library that is built for it calls cuda, too
 OPT_IN = "opt-in (name it, or use --all)"
 
 
@@ -168,6 +173,13 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
         return sorted(set(families)), {}
     left = {family: OPT_IN for family in modules if not everything and _setting(modules[family], "ON_REQUEST")}
     return sorted(modules.keys() - left), dict(sorted(left.items()))
+
+
+def not_there(family: str) -> str | None:
+    """Why a family is absent, where that is seen without importing its framework: not installed, or no GPU."""
+    needs = _setting(_modules()[family], "NEEDS")
+    no_gpu = no_driver() if device_of(family) == "cuda" and not os.path.exists(AMD_GPU) else None
+    return (missing(needs) if needs else None) or no_gpu
 
 
 def is_ours(family: str) -> bool:

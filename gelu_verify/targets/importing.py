@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from ..errors import TargetUnavailable
@@ -32,16 +33,25 @@ def quiet() -> Iterator[None]:
 
 def framework(module: str, package: str | None = None) -> ModuleType:
     """Import `module`; TargetUnavailable says that `package` is not installed, or why it does not import."""
-    package = package or module.partition(".")[0]
+    top = module.partition(".")[0]
+    package = package or _PACKAGES.get(top, top)
     try:
         with quiet():
             return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name == module.partition(".")[0]:
+        if error.name == top:
             raise TargetUnavailable(not_installed(package)) from None
         raise TargetUnavailable(_broken(package, error)) from error
     except Exception as error:  # a broken installation may raise anything
         raise TargetUnavailable(_broken(package, error)) from error
+
+
+def missing(module: str) -> str | None:
+    """That a top-level module is not installed, as `framework` says it; nothing is imported to see it."""
+    try:
+        return None if find_spec(module) else not_installed(_PACKAGES.get(module, module))
+    except (ImportError, ValueError):  # whoever imports it learns more
+        return None
 
 
 def not_installed(package: str) -> str:
@@ -49,7 +59,8 @@ def not_installed(package: str) -> str:
     return f"{package} is not installed (pip install {_WITH_EXTRAS.get(package, package)})"
 
 
-_WITH_EXTRAS = {"cupy": "cupy-cuda13x", "cupyx": "cupy-cuda13x", "mlx": "'mlx[cpu]'"}
+_PACKAGES = {"ai_edge_litert": "ai-edge-litert", "paddle": "paddlepaddle"}
+_WITH_EXTRAS = {"cupy": "cupy-cuda13x", "cupyx": "cupy-cuda13x", "mlx": "'mlx[cpu]'", "pycuda": "'gelu-verify[gpu]'"}
 
 
 def _broken(package: str, error: Exception) -> str:

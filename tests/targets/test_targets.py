@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from importlib import import_module
 
 import ml_dtypes
 import numpy as np
@@ -16,9 +17,10 @@ from gelu_verify import targets
 from gelu_verify.errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.isolation import hosts
 from gelu_verify.targets import frameworks
 from gelu_verify.targets.arrays import get_kind
-from gelu_verify.targets.importing import framework
+from gelu_verify.targets.importing import framework, missing
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
@@ -51,6 +53,26 @@ def test_only_what_is_asked_for_is_imported(code, allowed):
     loaded = subprocess.run([sys.executable, "-P", "-c", check], capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) <= set(allowed)
     assert loaded.stderr == ""
+
+
+def test_no_process_is_started_to_learn_that_a_framework_or_a_gpu_is_not_there(monkeypatch):
+    started = []
+    monkeypatch.setattr(hosts, "Host", lambda label, *_: started.append(label) or pytest.fail(f"started for {label}"))
+    absent = {family: reason for family in targets.families() if (reason := targets.not_there(family))}
+    assert absent, "everything is installed here"
+    with hosts.Hosts() as processes:
+        assert processes.find(absent) == ([], absent)
+    assert not started
+
+
+@pytest.mark.parametrize("family", targets.families())
+def test_what_is_not_installed_is_said_as_by_its_import(family):
+    module = sys.modules.get(targets.module_of(family)) or import_module(targets.module_of(family))
+    if not targets.is_ours(family) and not targets.is_shipped(family):
+        assert module.NEEDS, "what says that it is absent without an import"
+    if (needs := getattr(module, "NEEDS", None)) and (reason := missing(needs)):
+        assert targets.not_there(family) == reason
+        assert targets.find([family]) == ([], {family: reason})
 
 
 def test_families_are_files():
@@ -97,7 +119,7 @@ def test_a_new_file_is_a_new_family(new_family):
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
     new_family(f"""\
 from gelu_verify.errors import TargetUnavailable
-from gelu_verify.targets.importing import framework
+from gelu_verify.targets.importing import framework, missing
 
 def discover():
 {body}

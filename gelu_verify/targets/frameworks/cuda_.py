@@ -26,6 +26,7 @@ from ..base import DeviceCall, Target
 from ..output_memory import output_like
 
 DEVICE = "cuda"
+NEEDS = "pycuda"
 SHIPPED = True
 PARAMETERIZED = "src/cuda/parameters"
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places

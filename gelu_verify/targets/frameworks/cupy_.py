@@ -15,6 +15,8 @@ from ..importing import framework
 from ..library_target import LibraryTarget, Path, library_targets
 from .torch_cuda import on_device
 
+NEEDS = "cupy"
+
 DEVICE = "cuda"
 
 SQRT_HALF, SQRT_2_OVER_PI = sqrt(0.5), sqrt(2 / pi)
@@ -43,7 +45,7 @@ def discover() -> Iterator[Target]:
         raise TargetUnavailable(f"cupy sees no CUDA device: {first_line(error)}") from error
     if not count:
         raise TargetUnavailable("cupy sees no CUDA device")
-    special = framework("cupyx.scipy.special", "cupyx")
+    special = framework("cupyx.scipy.special")
     paths = (
         Path("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", lambda x: 0.5 * x * (1 + special.erf(x * SQRT_HALF))),
         Path("gelu-erfc", "gelu", "0.5 x erfc(-x/sqrt 2)", lambda x: 0.5 * x * special.erfc(x * -SQRT_HALF)),

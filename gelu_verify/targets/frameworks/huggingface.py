@@ -13,6 +13,8 @@ from ..library_target import Path, library_targets
 from . import torch_
 from .torch_ import after_forward, backward_of
 
+NEEDS = "transformers"
+
 SWITCHES = torch_.SWITCHES
 ON_REQUEST = True  # importing it takes seconds
 

@@ -21,6 +21,8 @@ from ..library_target import LibraryTarget, Path, library_targets
 from ..switches import Switches
 from ..two_inputs import two_input_targets
 
+NEEDS = "jax"
+
 Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, one XLA computation per operation"
 JIT = "CPU, jax.jit"

@@ -12,6 +12,8 @@ from ..importing import quiet
 from ..library_target import Path, library_targets
 from .jax_ import imported, names, paths, traces
 
+NEEDS = "jax"
+
 DEVICE = "cuda"
 
 

@@ -10,6 +10,8 @@ from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
+NEEDS = "keras"
+
 ON_REQUEST = True  # importing it with its backend takes seconds
 PROGRAM = python_program(  # an array of NumPy: keras.ops.full loses the sign of a 16-bit zero
     "import keras\nimport ml_dtypes\nimport numpy", 'keras.ops.convert_to_tensor(numpy.full({n}, {value}, "{dtype}"))'

@@ -16,6 +16,8 @@ from ..expressions import printing
 from ..importing import framework
 from ..probing import outputs_of_probe, probed
 
+NEEDS = "ai_edge_litert"
+
 ON_REQUEST = True  # its models are written anew for every length
 
 LITERT_TYPES = {"float16": "FLOAT16", "float32": "FLOAT32"}
@@ -74,7 +76,7 @@ y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    framework("ai_edge_litert.interpreter", "ai-edge-litert")
+    framework("ai_edge_litert.interpreter")
     framework("flatbuffers")
     version = framework("importlib.metadata").version("ai-edge-litert")
     return probed(

@@ -17,6 +17,8 @@ from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
+NEEDS = "mlx"
+
 ON_REQUEST = True  # MLX calls a C++ compiler for every function and dtype: seconds each
 
 PROGRAM = python_program("import mlx.core\nimport mlx.nn", "mlx.core.full(({n},), {value}, mlx.core.{dtype})")

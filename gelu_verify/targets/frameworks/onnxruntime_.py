@@ -24,6 +24,8 @@ from ..onnx_format import ELEMENT_OF, model_of, node_of, scalar_of
 from ..output_memory import empty_output_like
 from ..probing import outputs_of_probe, probed
 
+NEEDS = "onnxruntime"
+
 MICROSOFT = "com.microsoft"
 NO_SWITCH = "MLAS chooses by the processor alone"
 IR_VERSION = 10  # of ONNX 1.16, with opset 21: what every ONNX Runtime that has Gelu-20 reads

@@ -20,6 +20,8 @@ from ..importing import framework
 from ..output_memory import empty_output_like
 from ..switches import Switches
 
+NEEDS = "openvino"
+
 OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"
 

@@ -17,6 +17,8 @@ from ..expressions import evaluating, python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
+NEEDS = "paddle"
+
 ON_REQUEST = True  # importing it takes two seconds
 LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not
 NOTE = "CPU, dynamic graph"
@@ -43,7 +45,7 @@ def discover() -> Iterator[Target]:
     """Every path, in the dtypes for which there is a CPU kernel."""
     if "tensorflow" in sys.modules and "paddle" not in sys.modules:
         raise TargetUnavailable("paddle crashes where TensorFlow is loaded: measure it alone (gelu-verify run paddle)")
-    paddle = framework("paddle", "paddlepaddle")
+    paddle = framework("paddle")
     paddle.set_device("cpu")
     return library_targets(
         "paddle",

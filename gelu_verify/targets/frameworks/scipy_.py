@@ -18,6 +18,8 @@ from ..library_target import Path, library_targets
 from ..probing import outputs_of_probe
 from . import numpy_
 
+NEEDS = "scipy"
+
 SWITCHES = numpy_.SWITCHES  # it has none of its own: NumPy and the C library have
 PROGRAM = python_program("import numpy\nimport scipy.special", 'numpy.full({n}, {value}, "{dtype}")')
 SQRT_HALF = sqrt(0.5)

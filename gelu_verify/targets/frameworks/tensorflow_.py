@@ -15,6 +15,8 @@ from ..importing import framework
 from ..library_target import Path, library_targets
 from ..switches import Switches
 
+NEEDS = "tensorflow"
+
 Forward = tuple[str, str, str, str]  # name, function, form, expression
 EAGER = "CPU, eager"
 PROGRAM = python_program(  # an array of NumPy: tensorflow.fill loses the sign of a 16-bit zero

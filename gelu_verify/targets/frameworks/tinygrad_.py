@@ -18,6 +18,8 @@ from ..expressions import python_program
 from ..importing import framework
 from ..library_target import Path, library_targets
 
+NEEDS = "tinygrad"
+
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 
 PROGRAM = python_program(

@@ -26,6 +26,8 @@ from ..output_memory import empty_output_like
 from ..switches import Switches
 from ..two_inputs import two_input_targets
 
+NEEDS = "torch"
+
 SQRT_HALF = sqrt(0.5)
 NOTE = "CPU, contiguous, preallocated output"
 ARRAY = "torch.full(({n},), {value}, dtype=torch.{dtype})"

@@ -19,6 +19,8 @@ from ..two_inputs import two_input_targets
 from . import torch_
 from .torch_ import GELU, NO_ONEDNN, SILU, TANH, backward_of
 
+NEEDS = "torch"
+
 SWITCHES = torch_.SWITCHES  # inductor reads the same ones
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 

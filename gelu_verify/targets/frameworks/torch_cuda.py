@@ -17,6 +17,8 @@ from ..importing import framework
 from ..library_target import LibraryTarget, Path, library_targets
 from .torch_ import ARRAY, GELU, SILU, TANH, after_forward, backward_of
 
+NEEDS = "torch"
+
 DEVICE = "cuda"
 PROGRAM = python_program("import torch", f"{ARRAY}.cuda()")
 

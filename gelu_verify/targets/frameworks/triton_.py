@@ -12,6 +12,8 @@ from ..importing import framework
 from ..library_target import LibraryTarget, Path, library_targets
 from .torch_cuda import TorchCudaKind, on_device
 
+NEEDS = "triton"
+
 DEVICE = "cuda"
 
 FORMS = {  # kernel: function, form
