@@ -236,9 +236,7 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Demands, cases: Sequenc
     found = exceeded(records, limits)
     if not found:
         return False
-    from ..gate.keeping import (
-        keep_commands,
-    )  # most runs exceed no limit, and the gate takes a tenth of a second to load
+    from ..gate.keeping import keep_commands  # here: most runs exceed no limit, and do without the gate
 
     results = len({record.key for record, _ in found})
     warn(f"{results} of {len(records)} results do not meet the limits, the worst first:")
