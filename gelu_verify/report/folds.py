@@ -170,8 +170,8 @@ def signed_histogram(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | Non
     """
     if HISTOGRAM[0] not in table:
         return None
-    counts, is_low = [table[name].to_numpy() for name in HISTOGRAM], table["error_sum"].to_numpy() < 0
-    low = np.array([column[is_low].sum(dtype=np.int64) for column in counts])
+    counts, low_rows = [table[name].to_numpy() for name in HISTOGRAM], np.flatnonzero(table["error_sum"].to_numpy() < 0)
+    low = np.array([column.take(low_rows).sum(dtype=np.int64) for column in counts])
     return low, np.array([column.sum(dtype=np.int64) for column in counts]) - low
 
 
