@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..formats import get_format
-from ..gate.verdicts import RowVerdict
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..judge.rules import SEVERITIES
 from ..records.asking import ask_command
@@ -18,6 +17,9 @@ from ..records.parts import Bound, Grade
 from ..records.result import Record
 from ..report.text import value_text
 from .places import FilePlace, place_in, place_of
+
+if TYPE_CHECKING:
+    from ..gate.verdicts import RowVerdict
 
 CaseVerdict = Literal["failed", "not measured", "skipped", "passed"]
 VERDICTS: tuple[CaseVerdict, ...] = ("failed", "not measured", "skipped", "passed")  # the worst first

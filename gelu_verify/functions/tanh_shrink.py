@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from math import factorial
 
 from ..formats import Dyadic
 from . import _logistic
@@ -12,11 +13,16 @@ from .enclosures import ONE, ZERO, Enclosure, Interval, Terms, magnitude_exponen
 
 
 @cache
-def _coefficient(n: int) -> Fraction:
-    """Of x^(2n + 1) in tanh x, from its derivative 1 - tanh(x)^2."""
-    if n == 0:
-        return Fraction(1)
-    return -sum((_coefficient(k) * _coefficient(n - 1 - k) for k in range(n)), Fraction(0)) / (2 * n + 1)
+def _coefficients(count: int) -> tuple[Fraction, ...]:
+    """Magnitudes of those of x, x^3, ... in tanh x: tangent numbers over factorials (Brent and Harvey, arXiv:1108.0286,
+    algorithm 3: in integers, because fractions are reduced at each step)."""
+    tangent = [1]
+    for k in range(1, count):
+        tangent.append(k * tangent[-1])
+    for k in range(1, count):
+        for j in range(k, count):
+            tangent[j] = (j - k) * tangent[j - 1] + (j - k + 2) * tangent[j]
+    return tuple(Fraction(number, factorial(2 * n + 1)) for n, number in enumerate(tangent))
 
 
 def rest_of_tanh(c: Enclosure, t: Interval) -> Interval:
@@ -24,10 +30,10 @@ def rest_of_tanh(c: Enclosure, t: Interval) -> Interval:
     if magnitude_exponent(t) > -4:
         return c.with_extra(12, lambda: t - c.tanh(t))
     squared, n = t * t, c.precision // 9 + 2
-    whole = abs(_coefficient(n)).numerator * c.between(0, 1, 0) / abs(_coefficient(n)).denominator
-    while n > 1:
-        n -= 1
-        whole = c.rational(*abs(_coefficient(n)).as_integer_ratio()) - squared * whole
+    *coefficients, last = _coefficients(n + 1)[1:]
+    whole = last.numerator * c.between(0, 1, 0) / last.denominator
+    for each in reversed(coefficients):
+        whole = c.rational(*each.as_integer_ratio()) - squared * whole
     return t * squared * whole
 
 

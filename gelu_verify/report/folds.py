@@ -170,10 +170,9 @@ def signed_histogram(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | Non
     """
     if HISTOGRAM[0] not in table:
         return None
-    counts = [table[name].to_numpy(np.int64) for name in HISTOGRAM]
-    is_low = (table["error_sum"].to_numpy() < 0).astype(np.int64)
-    low = np.array([column.dot(is_low) for column in counts])
-    return low, np.array([column.sum() for column in counts]) - low
+    counts, low_rows = [table[name].to_numpy() for name in HISTOGRAM], np.flatnonzero(table["error_sum"].to_numpy() < 0)
+    low = np.array([column.take(low_rows).sum(dtype=np.int64) for column in counts])
+    return low, np.array([column.sum(dtype=np.int64) for column in counts]) - low
 
 
 def position(bins: Layout, bits: int, fmt: Format) -> float:

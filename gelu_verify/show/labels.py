@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -48,9 +49,13 @@ class Drawn:
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
-        self.lines = list(_lines(chart))
         self.boxes: list[Box] = [_spot(chart, mark) for mark in chart.marks]
         self.boxes += [box_of((note.x, note.y, "start"), note.text) for note in chart.labels]
+
+    @cached_property
+    def lines(self) -> list[Segment]:
+        """Of curves and reference lines; many charts have no text that needs a place."""
+        return list(_lines(self.chart))
 
     def is_free(self, box: Box) -> bool:
         """Whether it covers nothing, and lies in the chart."""

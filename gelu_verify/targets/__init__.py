@@ -75,8 +75,7 @@ def module_of(family: str) -> str:
 
 def _modules() -> dict[str, str]:
     """Full module name of each family; entry points of other distributions name modules with `discover`."""
-    names = [info.name for info in pkgutil.iter_modules(frameworks.__path__)]
-    found = {name.rstrip("_"): f"{frameworks.__name__}.{name}" for name in names if not name.startswith("_")}
+    found = {name.rstrip("_"): f"{frameworks.__name__}.{name}" for name in _names_in(tuple(frameworks.__path__))}
     added: dict[str, str] = {}
     for plugin in of_plugins():
         if hasattr(plugin.value, "discover"):
@@ -85,6 +84,12 @@ def _modules() -> dict[str, str]:
                 added[plugin.name] = plugin.distribution
                 found[plugin.name] = plugin.module.__name__
     return found
+
+
+@cache
+def _names_in(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the modules of families there: a report asks for them with every result."""
+    return tuple(info.name for info in pkgutil.iter_modules(folders) if not info.name.startswith("_"))
 
 
 def find(

@@ -95,13 +95,13 @@ def assert_same(found, expected, near, accuracy):
     assert not found.samples.size
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("function", PRODUCTS + SUMS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["correct", "near", "anything"])
 def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, dtype, kind):
     fmt, rng = get_format(dtype), np.random.default_rng(len(function))
-    seconds = {bits_of(fmt, text) for text in SECONDS} | set(rng.integers(0, 1 << 16, 6).tolist())
+    seconds = {bits_of(fmt, text) for text in SECONDS} | set(rng.integers(0, 1 << 16, 2).tolist())
     outputs_of = {second: outputs(function, dtype, second, kind) for second in sorted(seconds)}
     reduction = PairReduction(function, dtype)
     for second, got in outputs_of.items():
@@ -117,7 +117,7 @@ def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, d
     assert judged.want_bits[0] == want
 
 
-@pytest.mark.parametrize(("function", "dtype"), [("swiglu", "float16"), ("bias_gelu", "bfloat16")])
+@pytest.mark.parametrize(("function", "dtype"), [("swiglu", "float16"), *nightly(("bias_gelu", "bfloat16"))])
 def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
     """In any order of the second inputs, of which no part is as long as a strip, or longer."""
     fmt, rng = get_format(dtype), np.random.default_rng(2)
@@ -140,7 +140,7 @@ def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
 
 @pytest.mark.parametrize("function", ["geglu", "reglu_grad", "bias_gelu_tanh"])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("many", [12, *nightly(40)])
+@pytest.mark.parametrize("many", [6, *nightly(40)])
 def test_one_wrong_pair_of_many_is_found(function, dtype, many):
     fmt, rng = get_format(dtype), np.random.default_rng(5)
     seconds = [fmt.one - many // 2 + k for k in range(many)]

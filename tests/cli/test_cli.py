@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -20,8 +21,10 @@ from gelu_verify.cli import listing, main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
 from gelu_verify.gate import budgets as gate
 from gelu_verify.inputs.plans import PLANS
+from gelu_verify.measure import request
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
+HERE = ["--in-process"]  # where nothing is said of isolation: a process for each call takes longer than the rest
 PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in
 USER_CODE = """
 import ctypes
@@ -358,7 +361,7 @@ BY_TWO = ("mine.py:scaled", "--kwarg", "by=2")
     ],
 )
 def test_a_limit_that_is_given_decides_and_each_that_is_exceeded_is_printed(home, args, exceeded):
-    done = call("run", *args, "--function", "relu", "--dtype", "float32", *QUICK)
+    done = call("run", *args, "--function", "relu", "--dtype", "float32", *QUICK, *HERE, "--no-report")
     assert done.exit_code == bool(exceeded), done.output
     lines = [line for line in done.stderr.splitlines() if "over the limit: " in line]
     assert all("mine.py:scaled relu float32: " in line for line in lines)
@@ -370,29 +373,30 @@ def test_a_limit_that_is_given_decides_and_each_that_is_exceeded_is_printed(home
 
 @pytest.mark.parametrize("grade", ["faithful", *nightly("correctly_rounded")])
 def test_a_grade_that_speaks_of_all_inputs_is_not_shown_by_a_sample(home, grade):
-    asked = ["run", "mine.py:good", "--function", "relu", *QUICK, "--min-grade", grade]
+    of_good = ["run", "mine.py:good", "--function", "relu", *HERE, "--no-report", "--no-throughput"]
+    asked = [*of_good, "--plan", "landmarks", "--min-grade", grade]
     done = call(*asked, "--dtype", "float32")
     assert done.exit_code == 3
     assert "not shown: mine.py:good relu float32: ○ correctly rounded in the " in done.stderr
-    few = call(*asked[:4], "--no-throughput", "--dtype", "float32", "--budget", "3buckets", "--min-grade", grade)
+    few = call(*of_good, "--dtype", "float32", "--budget", "3buckets", "--min-grade", grade)
     assert few.exit_code == 3
     searched = call(*asked, "--dtype", "float64")
     assert searched.exit_code == 0
     assert "searched: mine.py:good relu float64: " in searched.stderr
     assert call(*asked, "--dtype", "float16").exit_code == 3
-    assert call(*asked[:4], "--no-throughput", "--dtype", "float16", "--min-grade", grade).exit_code == 0
+    assert call(*of_good, "--dtype", "float16", "--min-grade", grade).exit_code == 0
     assert call(*asked, "--dtype", "float32", "--bits", "0:1e-44").exit_code == 0
 
 
 def test_a_convention_fails_a_run_only_where_that_is_asked_for(home):
     """kernels.gelu_erfc-f32 is right but for the NaN at -inf."""
-    args = ["run", "kernels.gelu_erfc-f32", "--dtype", "float16", *QUICK]
+    args = ["run", "kernels.gelu_erfc-f32", "--dtype", "float16", *QUICK, "--no-report"]
     assert [call(*args, *more).exit_code for more in ([], ["--strict"], ["--fail-on", "convention"])] == [0, 0, 1]
     assert call(*args, "--fail-on", "convention", "--policy", "formula").exit_code == 0
 
 
 def test_a_failed_check_is_strict_too(home):
-    args = ["run", "kernels.gelu_erf", "--dtype", "float32", *QUICK]
+    args = ["run", "kernels.gelu_erf", "--dtype", "float32", *QUICK, "--no-report"]
     assert call(*args).exit_code == 0
     assert call(*args, "--strict").exit_code == 1
 
@@ -519,7 +523,7 @@ def test_a_job_in_the_background_goes_on(home):
 
 def test_report_rebuilds_from_stored_runs(home):
     for out in ("a", "b"):
-        call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", out)
+        call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, *HERE, "--out", out)
     page = (home / "a" / "index.html").read_text()
     (home / "a" / "index.html").unlink()
     done = call("report", "a")
@@ -532,7 +536,7 @@ def test_report_rebuilds_from_stored_runs(home):
 
 
 def test_report_prints_tables_and_writes_nothing(home):
-    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", *HERE, "--out", "kept")
     before = {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")}
     for form, sign in (("latex", r"\toprule"), ("markdown", "# gelu-verify: accuracy report")):
         done = call("report", "kept", "--format", form)
@@ -546,7 +550,7 @@ def test_report_prints_tables_and_writes_nothing(home):
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])
 def test_report_writes_every_figure(home, form):
-    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", *HERE, "--out", "kept")
     done = call("report", "kept", "--format", form)
     assert done.exit_code == 0
     written = sorted(done.stdout.split())
@@ -557,7 +561,7 @@ def test_report_writes_every_figure(home, form):
 
 
 def test_report_without_a_run_takes_the_latest(home):
-    results("mine.py:good", "--function", "relu", "--dtype", "float16")
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", *HERE)
     assert call("report").exit_code == 0
     assert (home / "reports" / "latest" / "index.html").exists()
 
@@ -565,7 +569,7 @@ def test_report_without_a_run_takes_the_latest(home):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("damage", ["missing", "foreign", "truncated", "bucket", "no manifest"])
 def test_a_damaged_run_is_one_clear_line(home, damage):
-    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", *HERE, "--out", "kept")
     manifest = home / "kept" / "manifest.json"
     if damage == "foreign":
         manifest.write_text('{"some": "json"}')
@@ -584,7 +588,12 @@ def test_a_damaged_run_is_one_clear_line(home, damage):
         assert not (home / "new.toml").exists()
 
 
-def test_list_shows_everything_that_can_be_named(monkeypatch):
+@pytest.mark.parametrize("families", [("kernels", "numpy"), *nightly(((),))], ids=["few", "all"])
+def test_list_shows_everything_that_can_be_named(monkeypatch, families):
+    if families:
+        modules = targets._modules()
+        monkeypatch.setattr(targets, "_modules", lambda: {name: modules[name] for name in families})
+        monkeypatch.setattr(request, "Request", partial(request.Request, isolate=False))  # where this is patched
     found = json.loads(call("list", "--json").stdout)
     assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
     assert found["kinds"]["model.onnx"].startswith("ONNX model: ")

@@ -91,26 +91,26 @@ def inputs_of(run, wanted):
 @pytest.mark.nightly
 def test_one_float_at_an_input_that_both_tried_is_seen(run_of):
     old = run_of(3)
-    first, second = of_buckets(old), of_buckets(run_of(20))
+    first, second = of_buckets(old), of_buckets(run_of(8))
     changed = inputs_of(old, lambda bucket: first[bucket] == second[bucket])
-    found = only(compare_runs(old, run_of(20, changed)))
+    found = only(compare_runs(old, run_of(8, changed)))
     assert found.verdict == "worse"
     text = get_format("float32").bits_text(changed)
     assert any(each.witness and each.witness.x_bits == text for each in found.changes if each.verdict == "worse")
-    assert only(compare_runs(run_of(20, changed), old)).verdict == "better"
-    (series,) = trend([old, run_of(20, changed)]).series
+    assert only(compare_runs(run_of(8, changed), old)).verdict == "better"
+    (series,) = trend([old, run_of(8, changed)]).series
     assert (series.points[1].results, series.changes) == ("changed", 1)
 
 
 def test_what_only_one_tried_is_said_to_be_outside(run_of, tmp_path):
     old = run_of(3)
-    first, second = of_buckets(old), of_buckets(run_of(20))
+    first, second = of_buckets(old), of_buckets(run_of(8))
     bucket = next(each for each, n in second.items() if n == 65536 != first.get(each))
     fmt = get_format("float32")
     tried = {int(x) for chunk in make_plan("default", "gelu", "float32").chunks for x in chunk.x_bits()}
     low = (bucket - 0x8000) << 16
     changed = next(x for x in map(fmt.from_ordinal, range(low + 7, low + 65536)) if x not in tried)
-    new = run_of(20, changed)
+    new = run_of(8, changed)
     assert of_buckets(new)[bucket] == 65536
     found = only(compare_runs(old, new))
     assert found.verdict == "same"
@@ -122,7 +122,7 @@ def test_what_only_one_tried_is_said_to_be_outside(run_of, tmp_path):
 
 def test_inputs_that_are_not_those_of_the_plan_are_not_compared(run_of):
     """Another seed, or digests that are not those of the plan: only whole buckets are certain."""
-    old, new = run_of(3), run_of(20)
+    old, new = run_of(3), run_of(8)
     assert only(compare_runs(old, run_of(3, seed=1))).verdict == "unknown"
     forged = replace(new, results=[replace(new.results[0], inputs_sha256="0" * 64)])
     both = only(compare_runs(old, forged)).both_tried

@@ -171,11 +171,11 @@ def test_terms_enclose_what_arb_encloses(function, x):
     point = FLOAT64.dyadic(FLOAT64.parse(x))
     if not function.is_defined_at(point) or function.stated_at(fraction(point)) is not None:
         return
+    flint.ctx.prec = 4000
+    ball = ARB[function.name](flint.arb(point[0]) * flint.arb(2) ** point[1])
     for precision in (64, 128, 512, 1024):
         leading, correction = function.enclosed(Enclosure(precision), point)
         low, high = endpoints(correction) if correction is not None else ((0, 0), (0, 0))
-        flint.ctx.prec = 4000
-        ball = ARB[function.name](flint.arb(point[0]) * flint.arb(2) ** point[1])
         exact = (flint.arb(ball.mid()) - flint.arb(flint.fmpq(leading[0])) * flint.arb(2) ** leading[1]).mid()
         m, e = exact.man_exp()
         middle = fraction((int(m), int(e)))

@@ -124,8 +124,11 @@ def inputs(fmt, values, count):
         yield from (bits, bits | fmt.sign_mask)
 
 
-@case
-@pytest.mark.parametrize("dtype", ["float32", "float64", *nightly("float16", "bfloat16")])
+OFTEN = [(*each, ("float32", "float64")[k % 2]) for k, each in enumerate(CASES)]  # the nightly run takes all dtypes
+SELDOM = [(*each, dtype) for k, each in enumerate(CASES) for dtype in DTYPES if dtype != OFTEN[k][2]]
+
+
+@pytest.mark.parametrize(("name", "values", "dtype"), [*OFTEN, *nightly(*SELDOM)])
 @pytest.mark.parametrize("count", [1, *nightly(200)])
 def test_results_are_correctly_rounded(name, values, dtype, count):
     fmt, function = FORMATS[dtype], get_function(named(name, values))

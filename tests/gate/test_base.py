@@ -58,7 +58,7 @@ def made(tmp_path_factory):
     for name, value in (("user.name", "n"), ("user.email", "a@b"), ("commit.gpgsign", "false")):
         git(top, "config", name, value)
     (folder / "k.c").write_text(KERNEL)
-    (folder / "gelu-verify.toml").write_text('targets = ["k.c:gelu_f32"]\nplan = "quick"\n')
+    (folder / "gelu-verify.toml").write_text('targets = ["k.c:gelu_f32"]\nplan = "landmarks"\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert call("budget")[0] == 0
@@ -93,9 +93,10 @@ def test_an_unchanged_kernel_is_within_its_budget_and_what_was_held_against_it_i
 @pytest.mark.parametrize("other", ["compiler", *nightly("libm", "fma")])
 def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     """0.501 for 0.5 ULP is far below any headroom."""
-    measured_elsewhere(project / "gelu-budgets.toml", **{"compiler": "", **OTHERS[other]})
-    commit(project, "measured elsewhere")
-    assert call("gate")[0] == 0
+    if other != "compiler":  # as the project is made
+        measured_elsewhere(project / "gelu-budgets.toml", **{"compiler": "", **OTHERS[other]})
+        commit(project, "measured elsewhere")
+        assert call("gate")[0] == 0
     edited(project, *WORSE)
     commit(project, "another commit between")
     code, said = call("gate")
@@ -135,7 +136,7 @@ def test_a_named_revision_is_the_base(project):
 def test_a_target_by_its_absolute_path_is_that_of_the_revision_and_hard_cases_may_lie_in_a_folder_of_now(project):
     name = str(project / "k.c") + ":gelu_f32"
     hard = "sub/cases.csv"
-    (project / "gelu-verify.toml").write_text(f'hard_cases = "{hard}"\ntargets = ["{name}"]\nplan = "quick"\n')
+    (project / "gelu-verify.toml").write_text(f'hard_cases = "{hard}"\ntargets = ["{name}"]\nplan = "landmarks"\n')
     assert call("budget", "--allow-looser")[0] == 0
     measured_elsewhere(project / "gelu-budgets.toml", compiler="cc 96")
     commit(project, "absolute")

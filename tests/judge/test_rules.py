@@ -1,6 +1,7 @@
 """One judge: `compare` and `gate` never contradict each other, and better is the reverse of worse."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -81,15 +82,16 @@ def test_compare_and_gate_never_contradict_each_other(stored, seed):
     rng = np.random.default_rng(seed)
     kernel = random_kernel(rng, "gelu")
     runs = [stored(each) for each in (kernel, repaired(kernel, rng.integers(1 << 20)), random_kernel(rng, "gelu"))]
-    for old in runs:
+    every = {pair: compared(*(runs[k] for k in pair)) for pair in product(range(len(runs)), repeat=2)}
+    for i, old in enumerate(runs):
         if old.results[0].max_ulp is None:  # it failed: there is no budget of it
             continue
-        for new in runs:
-            found, row = compared(old, new), gated(old, new)
+        for j, new in enumerate(runs):
+            found, row = every[i, j], gated(old, new)
             told = found.verdict, [change.text for change in found.changes], row.reasons
             assert row.verdict != "over" or found.verdict in ("worse", "mixed"), told
             assert found.verdict not in ("better", "same") or row.verdict == "ok", told
-            back = {(change.what, change.where, change.verdict) for change in compared(new, old).changes}
+            back = {(change.what, change.where, change.verdict) for change in every[j, i].changes}
             assert back == {(c.what, c.where, REVERSED.get(c.verdict, c.verdict)) for c in found.changes}, told
 
 

@@ -141,7 +141,7 @@ def errors(run):
 @pytest.mark.parametrize("seed", [0, *nightly(*range(1, 12))])
 def test_better_hides_nothing_that_a_budget_limits(stored, seed):
     rng = np.random.default_rng(seed)
-    runs = [stored(perturbed(rng)) for _ in range(8)]
+    runs = [stored(perturbed(rng)) for _ in range(5 if seed == 0 else 8)]
     outweighed = 0
     for old, new in permutations(runs, 2):
         found, (a,), (b,) = compared(old, new), old.results, new.results
@@ -173,7 +173,7 @@ def columns(errors):
 
 def test_a_bucket_that_is_not_clearly_worse_is_the_old_one_with_errors_at_most_half_an_ulp_larger():
     rng, seen = np.random.default_rng(0), Counter()
-    size = 20_000, 5
+    size = 5_000, 5
     old = rng.choice([0.3, 0.7, 1.2, 2.4, 3.0, 9.0], size) * rng.uniform(0.5, 1.5, size)
     new = np.abs(old + rng.uniform(-0.7, 0.7, size) * rng.choice([0, 1], size))
     worse = kept._is_worse(columns(old), columns(new))
@@ -183,4 +183,4 @@ def test_a_bucket_that_is_not_clearly_worse_is_the_old_one_with_errors_at_most_h
         within = all((b > edge).sum() <= (a > edge - SMALL).sum() for edge in HIST_EDGES if edge > SMALL)
         seen[within and b.max() <= a.max() + SMALL, bool(is_clear)] += 1
     assert seen[False, False] == 0, seen
-    assert seen[True, False] > 1000
+    assert seen[True, False] > 250

@@ -173,8 +173,9 @@ def test_where_outputs_do_not_tell_it_is_said(tmp_path, monkeypatch, what, why):
     monkeypatch.setenv("PLANTED", what)
     request = replace(REQUEST, targets=("main.py:gelu", "second.py:gelu"))
     killed(tmp_path / "run", 2, request)
-    told = Told()
-    run(tmp_path / "run", told, request)
+    told = Told(2)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", told, request)
     said = (
         rf"main.py:gelu cannot be identified by its outputs \(.*{re.escape(why)}\): that it is the same rests on its "
     )

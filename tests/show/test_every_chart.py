@@ -4,7 +4,8 @@ import re
 
 import pytest
 from chart_rules import faults
-from graded_runs import graded_run
+from graded_runs import FEW, graded_run
+from marking import nightly
 from mutants import faulty, rounded, where
 from repository import ROOT, tool
 from synthetic_history import write_history
@@ -37,8 +38,9 @@ def test_of_the_documentation(path):
     assert float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1]) <= NARROW
 
 
-def test_of_a_report():
-    for name, chart in figures([graded_run()]).items():
+@pytest.mark.parametrize("functions", [FEW, *nightly((tuple(FUNCTIONS),))], ids=["few", "all"])
+def test_of_a_report(functions):
+    for name, chart in figures([graded_run(functions)]).items():
         for text in (svg(chart), svg(chart, alone=True)):
             assert not list(faults(text)), name
 

@@ -32,7 +32,7 @@ FMT = FORMATS["float64"]
 NAMES = [f"{name}{end}" for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu") for end in ("", "_grad")]
 # flags and what the machine must have: four lanes with fma, two without, one without and with; all of them by GCC and
 # Clang in the nightly run, and two lanes with fma in an emulator
-OFTEN = ("v3", "v2", "one-lane")
+OFTEN = ("v3", "one-lane")  # lanes and fma, and neither
 NEON = f"{COMPILER} neon"
 BUILDS = {
     "v3": (["-mavx2", "-mfma"], {"avx2", "fma"}),
