@@ -20,6 +20,7 @@ import dataclasses
 import difflib
 import os
 import pkgutil
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -131,7 +132,7 @@ def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> Seque
     `alone`: nothing else is loaded in this process, so that what its libraries choose is what the target calls.
     """
     found = load_named(name, asked)
-    return _observed(found, switches_of(name), level) if alone else found
+    return _observed(found, switches_of(name, limits=bool(level)), level) if alone else found
 
 
 def _observed(targets: Sequence[Target], switches: Switches | None, level: str) -> list[Target]:
@@ -147,14 +148,18 @@ def _observed(targets: Sequence[Target], switches: Switches | None, level: str) 
     return found
 
 
-def switches_of(name: str) -> Switches | None:
-    """What limits a family, or what a user named, to an instruction-set level; None where nothing does."""
+def switches_of(name: str, limits: bool = True) -> Switches | None:
+    """What limits a family, or what a user named, to an instruction-set level; None where nothing does.
+
+    `limits`: False where it is not limited, and only what is loaded can be seen to have chosen.
+    """
     kind = kind_of(usable(name))
     if kind is None:
         return _switches_of_module(_modules()[_family(name)])
     if not kind.calls_libraries:
         return kind.switches
-    every = {family: _switches_of_module(module) for family, module in _modules().items()}
+    modules = {family: module for family, module in _modules().items() if limits or family in sys.modules}
+    every = {family: _switches_of_module(module) for family, module in modules.items()}
     return of_all({family: switches for family, switches in every.items() if switches is not None})
 
 

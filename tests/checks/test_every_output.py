@@ -22,8 +22,8 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets import short_calls
 from gelu_verify.targets.extra_outputs import ExtraOutputs
+from gelu_verify.targets.kinds._onnx_model import ModelTarget
 from gelu_verify.targets.kinds._onnx_ports import Ports, Tensor
-from gelu_verify.targets.kinds.onnx_model import ModelTarget
 from gelu_verify.targets.output_memory import empty_output_like
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import reference_bits

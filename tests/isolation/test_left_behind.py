@@ -130,7 +130,7 @@ def test_who_closes_the_connection_is_named(already_open):
 
 
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
-@pytest.mark.parametrize("name", ["good", "pools", "cycles"])
+@pytest.mark.parametrize("name", ["pools", "cycles", *nightly("good")])
 def test_what_frameworks_keep_is_not_a_finding(name):
     with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{LEAVING}:{name}"], function="relu", dtype="float32")

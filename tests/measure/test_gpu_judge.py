@@ -124,7 +124,7 @@ PLACES = ("-8", "-0.7517915", "0", "0x1p-21", "-0x1p-30", "1.5", "-3.3", "-13.9"
 
 
 CASES = [(f, a) for f in FUNCTIONS for a in ("rounded", "kernel", "faults")] + [(f, "faults") for f in EVERY[4:]]
-OFTEN = ("gelu", "gelu_tanh", "gelu_tanh_grad")
+OFTEN = ("gelu", "gelu_tanh")  # without and with a function that it approximates
 SELDOM = [function for function in EVERY if function not in OFTEN]
 
 
@@ -504,7 +504,9 @@ def compiles(function, architectures):
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
+@pytest.mark.nightly
 def test_the_device_code_compiles():
+    """Without a warning of nvcc; of g++, `built` shows it on every commit."""
     compiles("gelu_tanh", ["sm_90"])
 
 

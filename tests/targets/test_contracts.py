@@ -53,6 +53,15 @@ def judged(library, symbol, call):
         return target, result, throughput
 
 
+def broken(library, symbol, call):
+    """The kind of failure of a call with a number of inputs that no contract here allows."""
+    with Hosts(Limits(seconds=3)) as hosts:
+        (target,), _ = hosts.select([f"{library}:{symbol}"], function="relu", dtype="float32", call=call)
+        with pytest.raises(TargetFailure) as raised:
+            target.evaluate("float32", some_bits("float32", 7))
+        return raised.value.kind
+
+
 @pytest.mark.parametrize(
     ("symbol", "kind", "call", "words"),
     [
@@ -76,8 +85,7 @@ def test_a_contract_is_kept_by_every_call_and_its_breach_is_named(library, symbo
     assert (result.max_ulp, result.record.grade) == (0, "correctly_rounded")
     assert words in target.note
     assert throughput
-    _, without, _ = judged(library, symbol, call.partition(";")[0])
-    assert without.record.failure_kind == kind
+    assert broken(library, symbol, call.partition(";")[0]) == kind
 
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 47, 48, 99, 100, 101, 4800, 5001])
@@ -96,8 +104,7 @@ def test_bits_come_out_where_they_went_in(library, n):
     ],
 )
 def test_what_is_wrong_under_a_contract_is_named_as_ever(library, symbol, kind, call):
-    _, result, _ = judged(library, symbol, call)
-    assert result.record.failure_kind == kind
+    assert broken(library, symbol, call) == kind
 
 
 def test_writing_to_what_only_an_alignment_leaves_is_out_of_bounds(library):

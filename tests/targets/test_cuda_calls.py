@@ -9,7 +9,7 @@ from marking import nightly
 
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
-from gelu_verify.targets.kinds import cuda_source
+from gelu_verify.targets.kinds import _cuda_source as cuda_source
 from gelu_verify.targets.kinds._launch import launch_of, packed
 from gelu_verify.targets.kinds._parameters import CParameter
 from gelu_verify.targets.kinds._prototype import Prototype

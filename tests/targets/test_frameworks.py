@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from families import ON_REQUEST, found, marked
+from marking import nightly
 
 from gelu_verify import targets
 from gelu_verify.errors import TargetFailure
@@ -79,11 +80,15 @@ def test_every_path_computes_its_function(family):
         assert largest(target, "float32", x) < 64, path
 
 
+@pytest.mark.parametrize("every", [False, *nightly(True)])
 @pytest.mark.parametrize("family", marked(PATHS))
-def test_any_dtype_any_input(family):
-    """No warning (they are errors here) and no exception on any kind of input, in any dtype offered."""
-    for target in found(family).values():
-        for dtype in target.dtypes:
+def test_any_dtype_any_input(family, every):
+    """No warning (they are errors here) and no exception on any kind of input, in any dtype offered.
+
+    Each path is compiled for each dtype: where not `every` one is taken, one in one dtype, the next in the next.
+    """
+    for k, target in enumerate(found(family).values()):
+        for dtype in target.dtypes if every else [target.dtypes[k % len(target.dtypes)]]:
             fmt = get_format(dtype)
             x = np.random.default_rng(33).integers(0, 1 << fmt.width, 33, fmt.uint)
             x[:3] = fmt.infinity, fmt.sign_mask | fmt.infinity, fmt.nan
@@ -103,7 +108,7 @@ def test_another_thread_gives_the_same_bits(family):
 @pytest.mark.parametrize("family", marked(PATHS))
 def test_threads_give_the_same_bits(family):
     """Whichever path runs beside which: state that is global to a framework must not leak between them."""
-    work = [(target, line("float32", low, low + 3, 1000)) for target in found(family).values() for low in (-6, -3, 0)]
+    work = [(target, line("float32", low, low + 3, 997)) for target in found(family).values() for low in (-6, -3, 0)]
     alone = [target.evaluate("float32", x) for target, x in work]
     order = np.random.default_rng(1).permutation(len(work))
     with ThreadPoolExecutor(4) as pool:
@@ -118,7 +123,7 @@ def test_nothing_reaches_the_terminal(family):
     code = (
         "import numpy as np; from gelu_verify.targets import find\n"
         f"for target in find([{family!r}])[0]:\n"
-        "    for n in (5, 7): target.evaluate('float32', np.arange(n, dtype='u4'))"
+        "    target.evaluate('float32', np.arange(5, dtype='u4'))"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")

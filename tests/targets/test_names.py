@@ -56,6 +56,7 @@ def fresh(name, **options):
 OWN = "{extern}float {f}(float x) {{ return 42; }}\n{extern}float each_f32(float x) {{ return {f}(x); }}\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("f", LIBM)
 @pytest.mark.parametrize(("suffix", "extern"), [("c", ""), pytest.param("cpp", 'extern "C" ', marks=needs_cxx)])
 def test_a_source_runs_its_own_function_of_a_libm_name(tmp_path, f, suffix, extern):
@@ -65,6 +66,7 @@ def test_a_source_runs_its_own_function_of_a_libm_name(tmp_path, f, suffix, exte
         assert values(chosen(f"{path}:{symbol}", cflags="-O2 -fno-builtin")) == [42, 42]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("f", LIBM)
 def test_a_library_runs_its_own_function_of_a_libm_name(tmp_path, f):
     path = shared_library(tmp_path, OWN.format(f=f, extern=""), "libown.so", "-fno-builtin", "-O0")

@@ -18,7 +18,7 @@ from gelu_verify import targets, verify
 from gelu_verify.errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.targets.frameworks import onnxruntime_
-from gelu_verify.targets.kinds import onnx_model
+from gelu_verify.targets.kinds import _onnx_model as onnx_model
 from gelu_verify.targets.onnx_format import signature
 from gelu_verify.truth.values import judge
 

@@ -21,8 +21,8 @@ from repository import ROOT
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
 from gelu_verify.ptx.parse import parse
+from gelu_verify.targets.kinds._ptx_source import declared_by
 from gelu_verify.targets.kinds._roles import prototype_of
-from gelu_verify.targets.kinds.ptx_source import declared_by
 
 DATA = ROOT / "tests" / "data"
 RELU, GRADIENT = (f"{DATA / f'triton_{name}.ptx'}:{name}" for name in ("relu_kernel", "gelu_bwd"))

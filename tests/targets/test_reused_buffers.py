@@ -88,7 +88,7 @@ def test_a_correct_function_passes_in_this_process(way, dtype):
         assert sound(verify(way, "gelu", dtype, "quick" if dtype != "float32" else "strata", seed=seed, workers=4))
 
 
-@pytest.mark.parametrize("way", [reused, from_the_end, spoiling], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [reused, *nightly(from_the_end, spoiling)], ids=lambda way: way.__name__)
 def test_it_passes_in_a_process_of_its_own(way):
     assert sound(verify(f"{__file__}:{way.__name__}", "gelu", "float32", "strata"))
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from ...calling import OPTIONS, Calling, Option
@@ -48,6 +49,17 @@ class Kind:
     def takes(self, option: Option) -> bool:
         """Whether its targets can be called with that option."""
         return option.taken == "code" or option.name in self.options
+
+
+def when_named(module: str) -> Callable[[str, re.Match[str], Asked], Sequence[Target]]:
+    """`load` of a module beside the kinds, imported with the first name of its kind: every process of an implementation
+    knows all kinds, and most need one."""
+
+    def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+        found: Sequence[Target] = import_module(f"{__package__}.{module}").load(name, match, asked)
+        return found
+
+    return load
 
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:

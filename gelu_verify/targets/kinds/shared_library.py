@@ -2,37 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from pathlib import Path
-
-from ...errors import UsageError
-from ..base import Target
 from ..switches import LIBM
-from ._c_abi import C_TYPES, Library, LibraryFunction, abi_of, exported_by
-from ._order import check_written
-from ._prototype import Prototype
-from .base import Asked, Kind, dtype_of, existing, of_a_file
-
-
-def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    file, symbol = match["file"], match["symbol"]
-    by_the_loader = "/" not in file and not Path(file).exists()  # libm.so.6: dlopen knows where
-    library = file if by_the_loader else existing(file)
-    if not symbol:
-        exported = ", ".join(exported_by(library)[:8]) or "unknown here"
-        raise UsageError(f"{name!r} names no symbol (accepted: {file}:symbol; exported: {exported})")
-    abi = abi_of(name, match["abi"], asked)
-    prototype = Prototype.parsed(asked.call, symbol) if asked.call is not None else None
-    loaded = Library.loaded(file, library)
-    function = LibraryFunction(loaded, name, symbol, loaded.address(symbol), asked)
-    if prototype is not None:
-        return [function.by_prototype(prototype)]
-    dtype = dtype_of(name, symbol, asked)
-    if abi is None:
-        check_written(name, function.address, dtype, C_TYPES[dtype])
-    return [function.by_convention(abi or "vector", dtype)]
-
+from .base import Kind, of_a_file, when_named
 
 KIND = Kind(
     name="shared library",
@@ -41,7 +12,7 @@ KIND = Kind(
         "./libfoo.so:symbol:scalar": "T symbol(T x)",
     },
     pattern=of_a_file(r"so(?:\.\d+)*|dylib", "symbol", "abi"),
-    load=load,
+    load=when_named("_shared_library"),
     options=frozenset({"call", "thread_safe"}),
     switches=LIBM,
 )

@@ -1,0 +1,202 @@
+"""An ONNX model: "model.onnx", "model.onnx:onnxruntime", "model.onnx:openvino".
+
+A model of fixed shapes is run once for every batch of the inputs, one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
+from ...formats import get_format
+from ..base import HostCall, HostTarget, Target
+from ..files_read import digests
+from ..fixed_shapes import Batches, batches_for, without_padding
+from ..frameworks.onnxruntime_ import session
+from ..frameworks.openvino_ import OPENVINO_TYPES
+from ..frameworks.openvino_ import imported as imported_openvino
+from ..importing import framework
+from ..onnx_format import signature
+from ..output_memory import output_like
+from ._onnx_ports import PortConstant, Ports, ports_of
+from .base import Asked, existing, function_of, hash_of
+
+_SHOWN = 8  # operators of a graph that `form` lists at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTarget(HostTarget):
+    """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure.
+
+    `paths`: the model, and the files that hold its weights; `content` their hash.
+    """
+
+    paths: tuple[Path, ...]
+    content: str
+    ports: Ports
+    constants: tuple[PortConstant, ...] = field(default=())
+
+    def beside(self, dtype: str, batches: Batches) -> list[np.ndarray]:
+        """The second input of every batch, in its shape; nothing where there is none."""
+        if self.ports.beside is None:
+            return []
+        shape = batches.shape[-len(self.ports.beside.dimensions) or len(batches.shape) :]
+        every = self.second_bits(dtype, batches.count * batches.size).reshape(batches.count, batches.size)
+        return [np.ascontiguousarray(row[: prod(shape)].reshape(shape)) for row in every]
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        batches = batches_for(self.ports.x.dimensions, x_bits.size)
+        padded = np.require(batches.padded(x_bits), requirements="W")  # OpenVINO takes no read-only memory
+        y_bits = output_like(padded)
+        rows = [bits.reshape(batches.count, batches.size) for bits in (padded, y_bits)]
+        return HostCall(self.bound(dtype, batches, *rows), padded, y_bits, x_bits)
+
+    @abstractmethod
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+        """What runs the model on every batch, from a row of `x_rows` to the same of `y_rows`."""
+
+    def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
+        return without_padding(get_format(dtype), loaded.x_bits, loaded.y_bits, loaded.asked.size)
+
+
+class OnnxruntimeModel(ModelTarget):
+    """ONNX Runtime, CPU provider; input and output stay where NumPy put them."""
+
+    package = "onnxruntime"
+    how = "CPU provider, default optimizations, IO binding, preallocated output"
+
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+        session = _session(self.paths, self.content)
+        binding = session.io_binding()
+        x, y = self.ports.x, self.ports.y
+        y_shape = y.shape_of(batches.shape)
+        for each in self.constants:
+            binding.bind_input(each.name, "cpu", 0, each.element, each.shape, each.data.ctypes.data)
+        beside, port = self.beside(dtype, batches), self.ports.beside
+
+        def run() -> None:
+            for at, (read, written) in enumerate(zip(x_rows, y_rows, strict=True)):
+                if port:
+                    second = beside[at]
+                    binding.bind_input(port.name, "cpu", 0, port.element, second.shape, second.ctypes.data)
+                binding.bind_input(x.name, "cpu", 0, x.element, batches.shape, read.ctypes.data)
+                binding.bind_output(y.name, "cpu", 0, y.element, y_shape, written.ctypes.data)
+                session.run_with_iobinding(binding)
+
+        return run
+
+
+class OpenvinoModel(ModelTarget):
+    """OpenVINO, CPU plugin; input and output tensors share NumPy's memory."""
+
+    package = "openvino"
+    how = "CPU plugin, inference precision f32, preallocated output"
+
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+        openvino, compiled = imported_openvino(), _compiled(self.paths, self.content)
+        x, y = compiled.input(self.ports.x.name), compiled.output(self.ports.y.name)
+        returned = y.get_element_type().get_type_name()
+        if returned != OPENVINO_TYPES[dtype]:
+            raise TargetFailure(f"{self.name} returned {returned} where {dtype} was expected")
+        element, request = getattr(openvino.Type, OPENVINO_TYPES[dtype]), compiled.create_infer_request()
+        shapes = [openvino.Shape(list(shape)) for shape in (batches.shape, self.ports.y.shape_of(batches.shape))]
+        for each in self.constants:
+            port = compiled.input(each.name)
+            request.set_tensor(
+                port, openvino.Tensor(each.data, openvino.Shape(list(each.shape)), port.get_element_type())
+            )
+
+        beside = self.beside(dtype, batches)
+
+        def run() -> None:
+            for at, row in enumerate(zip(x_rows, y_rows, strict=True)):
+                if self.ports.beside:
+                    second = openvino.Tensor(beside[at], openvino.Shape(list(beside[at].shape)), element)
+                    request.set_tensor(compiled.input(self.ports.beside.name), second)
+                for port, shape, bits in zip((x, y), shapes, row, strict=True):
+                    request.set_tensor(port, openvino.Tensor(bits, shape, element))
+                request.infer()
+
+        return run
+
+
+RUNTIMES: dict[str, type[OnnxruntimeModel] | type[OpenvinoModel]] = {
+    runtime.package: runtime for runtime in (OnnxruntimeModel, OpenvinoModel)
+}
+
+
+@lru_cache(maxsize=4)
+def _session(files: tuple[Path, ...], content: str) -> Any:
+    """The model in ONNX Runtime; `content` is the hash of what is to be run."""
+    found = session(str(files[0]))
+    _check_content(files, content)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _compiled(files: tuple[Path, ...], content: str) -> Any:
+    core = imported_openvino().Core()
+    hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+    found = core.compile_model(core.read_model(str(files[0])), "CPU", hints)
+    _check_content(files, content)
+    return found
+
+
+def _check_content(files: tuple[Path, ...], content: str) -> None:
+    """TargetFailure where the files are no longer those that were named: the version would be another model's."""
+    if hash_of(*files) != content:
+        raise TargetFailure(f"{files[0].name} was changed while it was measured")
+
+
+def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+    file, runtime = match["file"], match["runtime"]
+    if runtime is not None and runtime not in RUNTIMES:
+        raise one_of(f"runtime of {file}", runtime, list(RUNTIMES))
+    path = existing(file)
+    model = signature(path, file)
+    files = (path, *(_beside(path, location, file) for location in model.external))
+    content = hash_of(*files)
+    ports, constants = ports_of(file, model, asked.call, asked.kwargs)
+    found, absent = [], []
+    for each in [runtime] if runtime else RUNTIMES:
+        try:
+            release = (imported_openvino() if each == "openvino" else framework(each)).__version__.partition("-")[0]
+        except TargetUnavailable as reason:
+            absent.append(str(reason))
+            continue
+        target = RUNTIMES[each](
+            name=f"{file}:{each}",
+            function=function_of(path.stem, asked, second=ports.second),
+            second=ports.second,
+            one_second=ports.one_second,
+            dtypes=(ports.x.dtype,),
+            form=" ".join(model.operators[:_SHOWN]) + " ..." * (len(model.operators) > _SHOWN),
+            note=RUNTIMES[each].how + ports.note(model, constants),
+            version=f"{each} {release}, {content}",
+            files=digests(files, path.parent),
+            paths=files,
+            content=content,
+            ports=ports,
+            constants=constants,
+        )
+        found.append(target)
+    if not found:
+        raise MissingMeasurement(f"{name} was asked for, but {', '.join(absent)}")
+    return found
+
+
+def _beside(path: Path, location: str, file: str) -> Path:
+    """A file that holds weights; the runtimes look for it where the model lies."""
+    found = path.parent / location
+    if not found.is_file():
+        raise UsageError(f"{file} has weights in {location}, and there is no such file beside it")
+    return found.resolve()

@@ -1,0 +1,144 @@
+"""A kernel of a PTX file, as Triton and nvcc write them: "kernel.ptx:gelu_kernel", executed on the CPU.
+
+PTX has no names and no const: what the kernel does with a parameter says what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...errors import MissingMeasurement, UsageError
+from ...gpu.ptx_device import ALL
+from ...gpu.ptx_device import device as ptx_device
+from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, PtxError, Register, Symbol, Vector
+from ...ptx.parse import parse
+from ..base import Target
+from ..contract import Contracted
+from ..names import claimed_by
+from ._parameters import CUDA_TYPES, CParameter, Declared
+from ._prototype import Prototype, target_fields
+from ._ptx_function import ptx_target
+from ._roles import prototype_for
+from .base import Asked, existing, hash_of
+
+_FORMATS = {
+    **{"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16", "f64": "float64"},
+    "f32": "float32",  # in which the others compute, too
+}
+
+
+def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+    file, symbol = match["file"], match["symbol"]
+    path = existing(file)
+    if not symbol:
+        raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel)")
+    try:
+        kernels = {
+            each.name: each for each in parse(path.read_text(encoding="utf-8")).functions.values() if each.is_kernel
+        }
+        if symbol not in kernels:
+            raise UsageError(f"no kernel {symbol!r} in {file} (it has {', '.join(kernels) or 'none'})")
+        declared = declared_by(kernels[symbol], _dtype(name, symbol, kernels[symbol], asked))
+    except PtxError as error:
+        raise UsageError(f"{file}: {error}") from None
+    said = prototype_for(declared, file, symbol, asked)
+    if not said.launch:
+        said = replace(said, launch=declared.launch)
+    made = _loaded(name, path, symbol, said, asked)
+    return [Contracted.of(made, said.contract) if said.contract.demands else made]
+
+
+def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> Target:
+    device = ptx_device(asked.approximations or ALL, compiles=False)
+    try:
+        module = device.loaded(path)
+        kernel = module.function(symbol)
+    except device.driver.Error as error:
+        raise MissingMeasurement(f"{name}: {error}") from error
+    fields = {**target_fields(said, symbol, asked), "dtypes": (said.dtype(name, symbol, asked),), "note": said.called}
+    return ptx_target(name, said, device, (module, symbol), kernel, hash_of(path), **fields)
+
+
+def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
+    """That of the name, of the user, or the narrowest that its instructions have."""
+    said = claimed_by(symbol)[1] or asked.dtype
+    parts = {part for each in _instructions(kernel) for part in each.parts}
+    found = said or next((dtype for part, dtype in _FORMATS.items() if part in parts), None)
+    if found is None:
+        raise UsageError(f"nothing says which dtype {name} computes in: give --dtype")
+    return found
+
+
+def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
+    """What its parameters are by what it does with them: pointers that are read or written, whole numbers."""
+    read, written = _accessed(kernel)
+    text = kernel.text or ""
+    parameters, names = [], []
+    for i, each in enumerate(kernel.parameters):
+        is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
+        pointed = i in read | written
+        whole = {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
+        typed = f"{'const ' * (i not in written)}{CUDA_TYPES[dtype]} *" if pointed else whole
+        parameters.append(CParameter(typed, f"param_{i}"))
+        names.append((each.name, f"param_{i}", is_used and not pointed and each.nbytes in (4, 8)))
+    counts = [own for _, own, may_count in names if may_count]
+    renamed = {each: "n" for each in counts if len(counts) == 1}
+    for theirs, own, _ in names:
+        text = re.sub(rf"\b{re.escape(theirs)}\b", renamed.get(own, own), text)
+    named = tuple(replace(each, name=renamed.get(each.name, each.name)) for each in parameters)
+    return Declared(kernel.name, "void", named, space="global", body=text, callee=kernel.name, launch=_launch(kernel))
+
+
+def _accessed(kernel: ParsedFunction) -> tuple[set[int], set[int]]:
+    """The parameters through which it reads memory, and those through which it writes it."""
+    of: defaultdict[str, set[int]] = defaultdict(set)
+    places = {each.name: i for i, each in enumerate(kernel.parameters)}
+    read, written = set[int](), set[int]()
+    for _ in range(2):  # a loop may use above what it makes below
+        for each in _instructions(kernel):
+            address = next((o for o in each.operands if isinstance(o, Address)), None)
+            through = {i for register in _registers(address.base) for i in of[register]} if address else set()
+            if address and each.has("param") and isinstance(address.base, Symbol) and address.base.name in places:
+                for register in _registers(each.operands[0]):
+                    of[register] |= {places[address.base.name]}
+            elif address and each.parts[0] in ("st", "red", "atom"):
+                written |= through
+            elif address and each.parts[0] in ("ld", "ldu"):
+                read |= through
+            elif each.operands and not address:
+                taken = {i for operand in each.operands[1:] for register in _registers(operand) for i in of[register]}
+                for register in _registers(each.operands[0]):
+                    of[register] |= taken
+    return read, written
+
+
+def _launch(kernel: ParsedFunction) -> str:
+    """Grid and block: Triton's kernels multiply the number of a block by its values, nvcc's by its threads."""
+    threads = kernel.most_threads or 256
+    blocks = set[str]()
+    per_block = set[int]()
+    for each in _instructions(kernel):
+        names = {register for operand in each.operands[1:] for register in _registers(operand)}
+        constants = [operand.value for operand in each.operands[1:] if isinstance(operand, Immediate)]
+        if each.parts[0] == "mov" and any(isinstance(o, Symbol) and o.name == "%ctaid.x" for o in each.operands):
+            blocks |= set(_registers(each.operands[0]))
+        elif names & blocks and constants and each.parts[0] in ("shl", "mul", "mad"):
+            per_block.add(1 << constants[0] if each.parts[0] == "shl" else constants[0])
+    values = per_block.pop() if len(per_block) == 1 else threads
+    return f"(n + {values - 1}) / {values}, {threads}"
+
+
+def _instructions(kernel: ParsedFunction) -> Iterator[Instruction]:
+    return (each for each in kernel.body if isinstance(each, Instruction))
+
+
+def _registers(operand: Operand) -> Iterator[str]:
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Vector):
+        for each in operand.elements:
+            yield from _registers(each)
