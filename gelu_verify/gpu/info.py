@@ -12,6 +12,7 @@ from ..errors import TargetUnavailable
 from . import nvcc
 
 DRIVER = "libcuda.so.1"
+AMD = "/dev/kfd"
 # What decides results or speed, as `nvidia-smi --help-query-gpu` names it, with our name and unit.
 QUERIES = {
     "name": "name",
@@ -70,10 +71,9 @@ def dotted(version: int) -> str:
 
 def why_no_device() -> str:
     """Why no CUDA device can be used; empty where one can."""
-    count = ctypes.c_int()
     if reason := no_driver():
         return reason
-    driver = load_driver()
+    driver, count = load_driver(), ctypes.c_int()
     if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return f"there is no CUDA device: the driver fails with error {status}"
     return "" if count.value else "there is no CUDA device"
@@ -86,6 +86,11 @@ def no_driver() -> str:
     except OSError:
         return f"there is no CUDA device: no driver is installed ({DRIVER})"
     return ""
+
+
+def no_gpu() -> str:
+    """That no library finds a GPU here, as far as is seen without loading one: those for AMD's call theirs cuda too."""
+    return "" if os.path.exists(AMD) else no_driver()
 
 
 def nvcc_release() -> str | None:

@@ -11,14 +11,14 @@ lists show apart from libraries; one with `NEEDS` names the module without which
 started to learn it.
 Importing this package imports no framework; finding one family imports only that one.
 
-What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
+What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind. What
+loads it stands there too, or in a file of that name with an underscore before it, imported when something is named.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-import os
 import pkgutil
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS, get_function
-from ..gpu.info import no_driver
+from ..gpu.info import no_gpu
 from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
@@ -60,7 +60,6 @@ __all__ = [
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked, str], Sequence[Target]]
 
-AMD_GPU = "/dev/kfd"  # which a library that is built for it calls cuda, too
 OPT_IN = "opt-in (name it, or use --all)"
 
 
@@ -188,8 +187,7 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
 def not_there(family: str) -> str | None:
     """Why a family is absent, where that is seen without importing its framework: not installed, or no GPU."""
     needs = _setting(_modules()[family], "NEEDS")
-    no_gpu = no_driver() if device_of(family) == "cuda" and not os.path.exists(AMD_GPU) else None
-    return (missing(needs) if needs else None) or no_gpu
+    return (missing(needs) if needs else None) or (no_gpu() or None if device_of(family) == "cuda" else None)
 
 
 def is_ours(family: str) -> bool:

@@ -55,22 +55,44 @@ def test_only_what_is_asked_for_is_imported(code, allowed):
     assert loaded.stderr == ""
 
 
-def test_no_process_is_started_to_learn_that_a_framework_or_a_gpu_is_not_there(monkeypatch):
-    started = []
-    monkeypatch.setattr(hosts, "Host", lambda label, *_: started.append(label) or pytest.fail(f"started for {label}"))
-    absent = {family: reason for family in targets.families() if (reason := targets.not_there(family))}
-    assert absent, "everything is installed here"
+@pytest.mark.parametrize(
+    ("lines", "driver", "reason"),
+    [
+        (
+            "NEEDS = 'surely_not_installed'",
+            "",
+            "surely_not_installed is not installed (pip install surely_not_installed)",
+        ),
+        ("NEEDS = 'numpy'\nDEVICE = 'cuda'", "there is no GPU", "there is no GPU"),
+        ("NEEDS = 'numpy'\nDEVICE = 'cuda'", "", None),
+        ("NEEDS = 'numpy'", "there is no GPU", None),
+    ],
+)
+def test_no_process_is_started_to_learn_that_a_framework_or_a_gpu_is_not_there(
+    new_family, monkeypatch, lines, driver, reason
+):
+    class Started(Exception):
+        pass
+
+    def host(*_):
+        raise Started
+
+    new_family(f"{lines}\n\ndef discover():\n    yield from ()")
+    monkeypatch.setattr(targets, "no_gpu", lambda: driver)
+    monkeypatch.setattr(hosts, "Host", host)
     with hosts.Hosts() as processes:
-        assert processes.find(absent) == ([], absent)
-    assert not started
+        if reason is None:
+            with pytest.raises(Started):
+                processes.find(["planted"])
+        else:
+            assert processes.find(["planted"]) == ([], {"planted": reason})
 
 
 @pytest.mark.parametrize("family", targets.families())
 def test_what_is_not_installed_is_said_as_by_its_import(family):
-    module = sys.modules.get(targets.module_of(family)) or import_module(targets.module_of(family))
-    if not targets.is_ours(family) and not targets.is_shipped(family):
-        assert module.NEEDS, "what says that it is absent without an import"
-    if (needs := getattr(module, "NEEDS", None)) and (reason := missing(needs)):
+    needs = getattr(import_module(targets.module_of(family)), "NEEDS", None)
+    assert needs or targets.is_ours(family) or targets.is_shipped(family), "an import alone shows that it is absent"
+    if needs and (reason := missing(needs)):
         assert targets.not_there(family) == reason
         assert targets.find([family]) == ([], {family: reason})
 
