@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc):
     if few := definition.get_closest_marker("few"):
         (most,) = few.args
         each = [call for call in calls if not any(mark.name == "nightly" for mark in call.marks)]
-        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
+        kept = {round(k * (len(each) - 1) / max(most - 1, 1)) for k in range(most)}
         for k, call in enumerate(each):
             if k not in kept:
                 call.marks.append(pytest.mark.nightly.mark)

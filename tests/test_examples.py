@@ -20,7 +20,7 @@ from gelu_verify.targets.kinds import kind_of, kinds
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 HEAVY = {"torch"}  # not in the plain test environment
 # the other kinds of target have tests of their own
-OFTEN = ("C source", "CUDA source", "Ten questions to a run, with pandas")
+OFTEN = ("C source",)
 
 # title, what it needs ("cc", "python: onnx onnxruntime"), its block of commands
 SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.MULTILINE)

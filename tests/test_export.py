@@ -80,6 +80,7 @@ OLDEST = [("gcc", "c99"), ("g++", "c++11")]
 NEWER = [(compiler, each) for compiler, every in STANDARDS.items() for each in every if (compiler, each) not in OLDEST]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("compiler", "standard"), [*OLDEST, *nightly(*NEWER)])
 def test_headers_compile_without_warnings_and_are_right(exported, compiler, standard, tmp_path):
     requiring.program(compiler)
@@ -108,6 +109,7 @@ def test_one_function_has_only_what_it_needs(functions, files, tmp_path):
 X87 = ["-mfpmath=387"] if platform.machine() == "x86_64" else []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "flag", ["-ffast-math", *X87, *nightly("-Ofast", "-funsafe-math-optimizations", "-ffinite-math-only")]
 )

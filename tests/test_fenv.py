@@ -173,6 +173,7 @@ def test_every_answer_is_that_of_the_default_environment(names):
     assert found == dict.fromkeys(names, expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["rounds to zero, FTZ, DAZ", *nightly("rounds up", "unmasked")])
 def test_what_is_computed_when_we_are_imported_is_the_same(name, tmp_path):
     """Constants and tables, and the files in which Python keeps compiled modules."""

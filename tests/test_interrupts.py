@@ -67,7 +67,7 @@ def raising(error):
 globals().update({f"raises_{name}": raising(error) for name, error in RAISED.items()})  # for another process
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", RAISED)
 @pytest.mark.parametrize("how", ["one thread", "its own process", *nightly("two threads")])
 def test_what_a_target_raises_is_a_result(name, how):

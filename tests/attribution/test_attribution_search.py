@@ -60,7 +60,7 @@ def source(tmp_path_factory):
     return path
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @needs_cc
 @pytest.mark.parametrize(
     ("name", "form", "computes", "constants"),

@@ -95,7 +95,7 @@ def assert_same(found, expected, near, accuracy):
     assert not found.samples.size
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("function", PRODUCTS + SUMS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["correct", "near", "anything"])

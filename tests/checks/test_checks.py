@@ -102,6 +102,7 @@ def test_a_check_that_finds_more_where_more_is_tried_says_so(monkeypatch):
     assert {"nan", "lane"} <= looked & called
 
 
+@pytest.mark.few(56)
 @pytest.mark.parametrize(
     ("check", "mutant", "dtype"),
     [

@@ -75,6 +75,7 @@ def test_a_remainder_that_only_some_lengths_have():
     assert_seen(judged(planted(lambda call, n, at: (n % 16 == 3) & (n < 64) & (at == n - 1)), plan="quick"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 def test_no_call_goes_unseen(dtype):
     """Whichever call it is in, the last of all included: a check fails, or the measures of the plan show it."""

@@ -62,6 +62,7 @@ def stressed(library, name, plan="stress"):
         return sweep(found, make_plan(plan, "relu", "float32")).record
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "check", "words"),
     [

@@ -34,6 +34,7 @@ def ended(code):
     return reproducer._Done(code, True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [BAD, "numpy.gelu_tanh/float16"])
 def test_the_program_is_run_and_shows_the_fault(run, name):
     done = call(run, name)
@@ -65,6 +66,7 @@ def test_a_script_ends_with_0_while_it_is_so(run, tmp_path):
     assert (done.returncode, done.stdout[:12]) == (0, "still wrong:")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["markdown", "script"])
 def test_the_exit_code_is_1_where_the_program_shows_something_else(run, monkeypatch, form):
     monkeypatch.setattr(reproducer, "_run", lambda program, seconds: ended("0.25"))

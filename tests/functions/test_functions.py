@@ -162,6 +162,7 @@ def test_a_zero_derivative_is_where_the_landmarks_say(function):
         )
 
 
+@pytest.mark.few(300)
 @with_arb
 @pytest.mark.parametrize(
     "x", ["-6.5", "-0x1p-1000", "0x1.8p-30", "-0.75", "0.7517915", "1", "2.5", "-30", "11", "0x1p-3"]

@@ -50,6 +50,7 @@ def inputs(function, fmt, rng, count):
             yield (bits + rng.randint(-2, 2)) % (1 << fmt.width)
 
 
+@pytest.mark.few(40)
 @every_function
 @pytest.mark.parametrize("count", [30, *nightly(3000)])
 def test_every_value_is_decided_and_right(name, count):

@@ -128,6 +128,7 @@ OFTEN = [(*each, ("float32", "float64")[k % 2]) for k, each in enumerate(CASES)]
 SELDOM = [(*each, dtype) for k, each in enumerate(CASES) for dtype in DTYPES if dtype != OFTEN[k][2]]
 
 
+@pytest.mark.few(150)
 @pytest.mark.parametrize(("name", "values", "dtype"), [*OFTEN, *nightly(*SELDOM)])
 @pytest.mark.parametrize("count", [1, *nightly(200)])
 def test_results_are_correctly_rounded(name, values, dtype, count):

@@ -117,6 +117,7 @@ def test_what_is_lost_beyond_the_headroom_is_over_though_the_code_is_the_same(pr
     ), said
 
 
+@pytest.mark.nightly
 def test_other_inputs_every_night_are_held_against_the_code_too(project):
     edited(project, *WORSE)
     assert call("gate", "--seed", "20261126")[0] == 1
@@ -133,6 +134,7 @@ def test_a_named_revision_is_the_base(project):
     assert (code, "'nothing' is not a revision" in said) == (2, True)
 
 
+@pytest.mark.nightly
 def test_a_target_by_its_absolute_path_is_that_of_the_revision_and_hard_cases_may_lie_in_a_folder_of_now(project):
     name = str(project / "k.c") + ":gelu_f32"
     hard = "sub/cases.csv"

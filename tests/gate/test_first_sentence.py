@@ -47,6 +47,7 @@ def project(tmp_path_factory):
     return top
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "before", "first"),
     [

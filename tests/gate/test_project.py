@@ -517,6 +517,7 @@ def several(project):
     return with_budgets(project, 2)
 
 
+@pytest.mark.few(1)
 @needs_compiler
 @pytest.mark.parametrize(
     ("file", "text", "why"),

@@ -92,6 +92,7 @@ def test_a_kernel_in_c_is_gated(gated):
     assert (code, "newly fails: f(-1) = -0.25" in said) == (1, True), said
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_the_code_of_a_budget_is_measured(gated):
     (gated.project / "k.c").write_text(KERNEL.replace("v < -700", "v < -701"))

@@ -21,7 +21,7 @@ def library(tmp_path_factory):
     return lambda name: compiled_for_cpu(name, folder)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_all_16_bit_answers(library, dtype, function):
@@ -30,7 +30,7 @@ def test_all_16_bit_answers(library, dtype, function):
     assert np.array_equal(y, np.load(resource(f"data/reference/{function}/{dtype}.npy")))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_wide_answers(library, dtype, function):

@@ -49,6 +49,7 @@ def test_compiles_for_every_architecture_with_every_flag(build):
     compiles(build, nvcc.ARCHITECTURES)
 
 
+@pytest.mark.nightly
 def test_the_tool_that_measures_approximations_compiles_and_names_what_it_does_not_know(tmp_path):
     program = tmp_path / "approximations"
     done = subprocess.run(

@@ -108,6 +108,7 @@ def test_long_calls_of_a_sweep_are_made_at_both_ends(hosts, library, name):
     assert record.failure_length == 1025
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suffix", ["f32", *nightly("f16")])
 @pytest.mark.parametrize(
     ("name", "length", "words"),

@@ -103,7 +103,7 @@ def test_the_callers_environment_does_not_reach_the_target():
         ("threaded", "left a thread running after each of several calls"),
         ("opens", "left a file descriptor open after each of several calls"),
         ("spawns", "left a process after each of several calls"),
-        ("leaks", "held on to memory"),
+        *nightly(("leaks", "held on to memory")),
     ],
 )
 def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
@@ -129,6 +129,7 @@ def test_who_closes_the_connection_is_named(already_open):
     assert "closed a file descriptor that it did not open" in result.failure
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["pools", "cycles", *nightly("good")])
 def test_what_frameworks_keep_is_not_a_finding(name):
@@ -277,7 +278,7 @@ def sets_a_variable(x):
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["sqlite", "threads", "logs", "makes_a_folder", "sets_a_variable"])
 def test_what_implementations_do_at_first_use_is_no_finding(tmp_path, name):

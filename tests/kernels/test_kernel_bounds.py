@@ -92,6 +92,7 @@ COMPILERS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_headers_compile_without_warnings(compiler, tmp_path):
     path = requiring.nvcc()[0] if compiler == "nvcc" else requiring.program(compiler)

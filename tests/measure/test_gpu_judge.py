@@ -129,7 +129,7 @@ SELDOM = [function for function in EVERY if function not in OFTEN]
 ON_PTX = (*OFTEN, "gelu_tanh_grad")
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("function", "answers"),
     [*(case for case in CASES if case[0] in OFTEN), *nightly(*(case for case in CASES if case[0] in SELDOM))],

@@ -48,6 +48,7 @@ def test_what_does_not_run_there_is_refused(name, options, message):
         targets.select([name], **options)
 
 
+@pytest.mark.nightly
 def test_of_kernels_that_the_file_makes_itself_the_one_that_is_named_is_called(tmp_path):
     """As in vLLM, whose one template is that of all its functions."""
     requiring.nvcc()

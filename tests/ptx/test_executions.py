@@ -74,6 +74,7 @@ def test_each_output_is_that_of_the_worst_execution(tmp_path):
     assert different > 2
 
 
+@pytest.mark.nightly
 def test_a_process_of_its_own_finds_the_same():
     requiring.program("c++", "g++", "clang++")
     there, here = (

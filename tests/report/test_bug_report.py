@@ -90,6 +90,7 @@ def test_what_only_a_longer_call_shows_is_shown_by_one(record):
     assert "* 1000" in found.program
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("named", ["check", "beside"])
 def test_a_length_that_the_run_names_is_tried(record, named, tmp_path):
     (tmp_path / "planted.py").write_text("def f(x):\n    return [7.0 if len(x) == 4097 else 1.5 for each in x]\n")

@@ -480,7 +480,7 @@ def test_old_check_names_are_frozen():
     assert set(FIRST_CHECKS) <= set(CHECKS), "read_run asks every run for these"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_runs_of_faulty_implementations_follow_from_their_buckets(dtype, tmp_path):
     faults = [

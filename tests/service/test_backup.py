@@ -50,6 +50,7 @@ def in_folder(folder):
     return ("--store", folder / "store", "--jobs", folder / "jobs", "--token-file", folder / "tokens")
 
 
+@pytest.mark.nightly
 def test_another_server_answers_as_the_first(places, tmp_path):
     archive, folder = tmp_path / "backup.tar", tmp_path / "new" / "place"
     with serving("--answers", "none", *places) as server:

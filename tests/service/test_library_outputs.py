@@ -270,6 +270,7 @@ def test_nothing_is_started_before_the_first_request_and_look_ups_never_wait(env
         assert [each.result() for each in stuck] == [b"", b""]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("family", "end"),
     [

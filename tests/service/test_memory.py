@@ -34,6 +34,7 @@ def memory(server):
     return own << 10, every << 10
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [500, pytest.param(100_000, marks=pytest.mark.nightly)])
 def test_memory_holds_after_many_mixed_requests(tmp_path, count):
     with serving("--answers", "none", "--spool", tmp_path, "--limit", "file_cache_bytes=16M") as server:
@@ -99,6 +100,7 @@ def test_files_that_were_not_asked_for_longest_go_first(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
     with serving("--answers", "none", "--spool", tmp_path) as server:
         send(server, 60)

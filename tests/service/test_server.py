@@ -97,6 +97,7 @@ def test_remote_look_ups_equal_local_ones(server):
         assert there.output == here.output
 
 
+@pytest.mark.nightly
 def test_the_page_links_to_documentation_and_source():
     with serving("--documentation", "/a&b", "--source", "/c") as found, urlopen(found.url, timeout=10) as response:
         page = response.read()

@@ -115,6 +115,7 @@ def test_inputs_that_do_not_exist(client, path, status):
     assert client.get(f"/v1/inputs/{path}").status_code == status
 
 
+@pytest.mark.nightly
 def test_a_static_site_has_the_servers_bytes_under_the_servers_paths(client, tmp_path):
     place = tmp_path / "site"
     done = CliRunner().invoke(

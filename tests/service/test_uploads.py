@@ -45,7 +45,7 @@ def files_of(dtype, x, y):
         yield "parquet of floats", parquet(y=floats)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_a_file_is_known_by_its_content(client, dtype):
     """Whatever it is in, the outputs get the record of their raw bits."""

@@ -154,6 +154,7 @@ def test_a_running_job_is_202(client, right, monkeypatch):
     assert client.get("/v1/jobs/AAAAAAAAAAAAAAAA").status_code == 404
 
 
+@pytest.mark.nightly
 def test_jobs_are_forgotten(right):
     with TestClient(create_app(Settings(limits=ServiceLimits(jobs_max=2)))) as client:
         jobs = [client.post(WHERE, content=right.tobytes(), headers=RAW).json()["id"] for _ in range(4)]

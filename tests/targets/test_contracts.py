@@ -62,6 +62,7 @@ def broken(library, symbol, call):
         return raised.value.kind
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("symbol", "kind", "call", "words"),
     [

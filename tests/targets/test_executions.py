@@ -135,6 +135,7 @@ def kernel_of_pieces(rng):
     return faulty("gelu", fault)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16")])
 def test_no_grade_is_better_than_the_worst_of_single_executions(dtype):
     """Over random implementations: nor any measure. They are wrong by the input alone, at whatever place it stands."""

@@ -81,6 +81,7 @@ INPUTS = ("0.1", "-0", "nan", "-inf", "0x1p-1074", "0x1p-149", "-0x1p-24", "0x1.
 OF_ARRAYS = [each for each in FAMILIES if each not in ("kernels", "litert", "onnxruntime", "openvino")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "family", [pytest.param(each, marks=() if each in EVERYWHERE else pytest.mark.frameworks) for each in OF_ARRAYS]
 )

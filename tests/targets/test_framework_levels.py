@@ -2,13 +2,13 @@
 
 import pytest
 import requiring
+from marking import nightly
 
 from gelu_verify import isa
 from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.targets import switches_of
 
 HEAVY = ("torch", "openvino", "tensorflow")
-FAMILIES = ("jax", "numpy", "scipy", *HEAVY)
 
 pytestmark = pytest.mark.skipif(not supported() or "avx2" not in isa.runnable(), reason="needs AVX2, and Linux")
 
@@ -28,7 +28,8 @@ def found(hosts, family, level=""):
 
 
 @pytest.mark.parametrize(
-    "family", [pytest.param(each, marks=pytest.mark.frameworks if each in HEAVY else ()) for each in FAMILIES]
+    "family",
+    ["jax", *nightly("numpy", "scipy"), *(pytest.param(each, marks=pytest.mark.frameworks) for each in HEAVY)],
 )
 def test_a_switch_acts_and_is_seen_to(hosts, family):
     """Limited to a level, a library chooses nothing above it; what it chooses itself is at least as high."""

@@ -117,6 +117,7 @@ def test_threads_give_the_same_bits(family):
         np.testing.assert_array_equal(together[i], alone[i], err_msg=target.name)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", marked(PATHS))
 def test_nothing_reaches_the_terminal(family):
     found(family)

@@ -355,7 +355,7 @@ READ = {  # what is read: the source, the flags, what changes it
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", [*list(READ)[::3], *nightly(*(what for k, what in enumerate(READ) if k % 3))])
 def test_whatever_is_read_is_read_again_and_in_the_version(tmp_path, what):
     source, flags, change = READ[what]

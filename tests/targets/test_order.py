@@ -138,6 +138,7 @@ def test_a_library_that_writes_both_arrays_is_broken_and_told_what_else_it_may_b
     assert f"wrote to its input (if the output comes first, --call '{line}' says so)" in str(raised.value)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("symbol", "kind"),
     [("ends_f32", "changed input"), *nightly(("crashes_f32", "changed input"), ("nothing_f32", "partial write"))],

@@ -161,6 +161,7 @@ def test_a_name_that_says_two_inputs_is_asked_for(program):
         chosen(program("", "swiglu.py"), dtype="float32")
 
 
+@pytest.mark.nightly
 def test_a_program_of_two_inputs_is_measured(program):
     """Halves that are swapped compute another function: silu of g, times x."""
     text = (

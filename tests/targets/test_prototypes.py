@@ -176,6 +176,7 @@ def test_a_scalar_half_needs_no_prototype_in_a_source(tmp_path):
     assert negates(chosen(f"{library}:half", call="_Float16 f(_Float16 x)"))
 
 
+@pytest.mark.few(1)
 @x86
 @pytest.mark.parametrize("symbol", ["eight", "two"])
 def test_vectors(tmp_path, symbol):

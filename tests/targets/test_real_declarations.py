@@ -73,6 +73,7 @@ def cuda(tmp_path_factory):
     return source_text(file, str(file), "all", Asked()).text
 
 
+@pytest.mark.few(8)
 @of("cuda")
 def test_cuda(cuda, case):
     check(case, cuda, True, CUDA_TYPES, f"gv_{REAL['cuda'].index(case)}::{case['symbol']}")

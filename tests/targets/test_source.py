@@ -286,6 +286,7 @@ def cuda(tmp_path):
     return path
 
 
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("nvcc")
 @pytest.mark.skipif(why_no_device() == "", reason="a device is there")
 @pytest.mark.parametrize("typed", ["gelu_f32", "launched_bf16:host", *nightly("gelu_f16")])

@@ -27,6 +27,7 @@ def test_a_check_says_what_it_means_why_and_how_to_fix_it(name):
     assert headings == ["What it means", "Why it is checked", "How to fix it", "What a failure means"]
 
 
+@pytest.mark.nightly
 def test_a_function_has_formula_derivative_limits_facts_and_hard_cases(texts):
     page = texts["functions/gelu.md"]
     for part in ("x Phi(x) = x/2 erfc(-x/sqrt(2))", "`Phi(x) + x phi(x)`", "| at -inf | -0 |", "**gelu.minimum**"):

@@ -78,6 +78,7 @@ def test_every_instruction_set_reduces_to_the_same_bytes(compiler, targets, tmp_
     assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1
 
 
+@pytest.mark.nightly
 @of_these
 @pytest.mark.parametrize("compiler", ["gcc", *nightly("clang")])
 def test_every_instruction_set_gives_the_same_bits(compiler, targets, tmp_path):

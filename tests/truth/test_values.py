@@ -96,6 +96,7 @@ def test_eight_bit_formats(dtype):
     assert judge("silu", dtype, every, answers).faithful.all()
 
 
+@pytest.mark.few(120)
 @every_dtype
 @every_function
 def test_the_zero_threshold_is_the_last_zero(name, dtype):

@@ -140,6 +140,7 @@ def test_mistakes(recorded, monkeypatch, words, code, said):
     assert found.stderr.strip().count("\n") == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("x", [(), ("-x", "-3")])
 def test_bisection(here, x):
     found = measured("--bisect", *x)
@@ -179,6 +180,7 @@ def checkout(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_commits_of_a_file(checkout):
     found = called("versions", ".", "--target", "gelu.c:gelu", "--from", "v1", "--out", "kept")
     assert found.exit_code == 0, found.stderr
