@@ -48,15 +48,15 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 TYPICAL = {"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
 
 
-def provenance(families: Iterable[str] = ()) -> dict[str, Any]:
-    """The manifest's versions (of target families too), machine, device, git and copy_bytes_per_s."""
+def provenance(families: Iterable[str], timed: bool) -> dict[str, Any]:
+    """The manifest's versions (of target families too), machine, device, git, and copy_bytes_per_s of a `timed` run."""
     packages = [*PACKAGES, *(name for family in sorted(set(families)) for name in FAMILIES.get(family, (family,)))]
     return {
         "versions": {**versions(packages), **plugins.versions()},
         "machine": machine(),
         "device": device(),
         "git": git_state(),
-        "copy_bytes_per_s": copy_bytes_per_s(),
+        "copy_bytes_per_s": copy_bytes_per_s() if timed else None,
     }
 
 

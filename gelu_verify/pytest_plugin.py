@@ -148,7 +148,7 @@ class PytestReporter:
         command = " ".join(["pytest", *map(str, self._config.invocation_params.args)])
         write_run(
             _distinct(self._results), place, command=command, seed=first.seed, plan=first.plan, absent={},
-            facts=provenance(families),
+            facts=provenance(families, timed=False),
         )  # fmt: skip
 
 

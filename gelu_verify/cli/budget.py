@@ -203,7 +203,7 @@ def _measured_now(
         warn(f"not measured: {name}: {why}")
 
     def keep() -> Sequence[str]:
-        facts = provenance(record.family for record in found.records)
+        facts = provenance((record.family for record in found.records), timed=False)
         run = writer.finish(command=command, seed=request.seed, plan=request.plan, absent=found.absent, facts=facts)
         return [str(shown(run.path))]
 

@@ -180,7 +180,7 @@ def is_timed(job: Job, request: Request) -> bool:
 
 def is_brief(target: Target, request: Request) -> bool:
     """Whether it is a kernel of ours that nobody asked for, nor for its inputs, nor for a grade or limit of all."""
-    is_asked = request.plan != "default" or request.demand or request.max_ulp is not None or request.budget is not None
+    is_asked = request.plan != "default" or request.demand or request.max_ulp is not None
     return request.own == "briefly" and target.family == OWN and not is_asked
 
 

@@ -79,10 +79,14 @@ def measure_run(
                 seed=request.seed,
                 plan=request.plan,
                 absent=with_unsupported(found.absent, unsupported),
-                facts=provenance(job.target.family for job in found.jobs) | _executor_facts(request, pool),
+                facts=_facts(request, found.jobs) | _executor_facts(request, pool),
             )
             report(run)
             return run
+
+
+def _facts(request: Request, jobs: Sequence[Job]) -> dict[str, Any]:
+    return provenance((job.target.family for job in jobs), timed=request.throughput != "none")
 
 
 def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:
@@ -112,7 +116,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
             import_module("pyarrow.parquet")
         code_sha256()
         prepare()
-        if len(request.targets) == 1:
+        if request.throughput != "none" and len(request.targets) == 1:
             copy_bytes_per_s()
 
     thread = Thread(target=load, daemon=True)

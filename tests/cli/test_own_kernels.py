@@ -114,12 +114,15 @@ def test_every_function_has_one_in_every_dtype():
         assert each.version
 
 
-def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correctly_rounded_ones_are_timed():
+@pytest.mark.parametrize("budget", [None, 0.0, 60.0])
+def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correctly_rounded_ones_are_timed(budget):
+    """Whatever time there is for more inputs than the plan's own: ours get none of it."""
+
     def find(names, **_):
         found, _ = targets.find(["numpy", "kernels"], function="silu", dtype="float32")
         return [each for each in found if each.function == "silu" and not each.name.endswith("-f32")], {}
 
-    request = Request(functions=("silu",), dtypes=("float32",), own="briefly")
+    request = Request(functions=("silu",), dtypes=("float32",), own="briefly", budget=budget)
     jobs = find_jobs(request, find).jobs
     assert [job.target.name for job in jobs] == ["numpy.silu", "kernels.silu_exp", "kernels.silu_cr"]
     assert [job.plan.name for job in jobs] == ["default", "quick", "quick"]
@@ -131,9 +134,7 @@ def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correc
     assert {job.plan.name for job in as_any} == {"default"}
 
 
-@pytest.mark.parametrize(
-    "asked", [{"plan": "landmarks"}, {"demand": "coarse"}, {"max_ulp": 8.0}, {"budget": 0.0}, {"own": "found"}]
-)
+@pytest.mark.parametrize("asked", [{"plan": "landmarks"}, {"demand": "coarse"}, {"max_ulp": 8.0}, {"own": "found"}])
 def test_who_asks_for_inputs_or_for_a_limit_gets_them_of_ours_too(asked):
     def find(names, **_):
         return targets.find(["kernels"], function="silu", dtype="float32")

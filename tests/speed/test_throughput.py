@@ -71,7 +71,7 @@ def test_a_target_that_raises_is_a_target_failure():
 
 
 def test_provenance():
-    facts = machine.provenance(["scipy", "kernels"])
+    facts = machine.provenance(["scipy", "kernels"], timed=True)
     assert set(facts) == {"versions", "machine", "git", "copy_bytes_per_s", "device"}
     assert facts["versions"]["numpy"] == np.__version__
     keys = {"cpu", "architecture", "isa", "cores", "caches", "os", "python", "compiler", "libm", "switches"}
