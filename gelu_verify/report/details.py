@@ -10,9 +10,10 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..machine import cores
 from ..records.asking import ask_command
 from ..records.claims import range_text
 from ..records.grades import ORDER
@@ -33,6 +35,9 @@ from .frames import RunLike
 from .questions import roles
 from .ranking import RankedResult
 from .verdicts import group_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FINEST = 32  # bins of a binade
 DETAILS = ((32, 32), (32, 16), (32, 8), (16, 8), (16, 4), (8, 4), (8, 2), (8, 1))  # bins; of worst inputs
@@ -52,15 +57,16 @@ class Curves:
 
 def curves_of(runs: Sequence[RunLike], items: Sequence[RankedResult]) -> dict[str, Curves]:
     """{id: curves} of the results that have buckets."""
-    found = {}
-    for item in items:
-        dtype = item.record.dtype
-        if item.record.buckets is not None:
-            table = runs[item.run].table(item.index, COLUMNS)
-            histogram = signed_histogram(table)
-            fine, strip = (Fold.of(table, bins) for bins in (layout(dtype, FINEST), strip_layout(dtype)))
-            found[item.id] = Curves(fine, strip, histogram and (histogram[0].tolist(), histogram[1].tolist()))
-    return found
+    stored = [item for item in items if item.record.buckets is not None]
+    with ThreadPoolExecutor(cores()) as pool:
+        found = pool.map(lambda item: _curves(runs[item.run].table(item.index, COLUMNS), item.record.dtype), stored)
+        return dict(zip((item.id for item in stored), found, strict=True))
+
+
+def _curves(table: pd.DataFrame, dtype: str) -> Curves:
+    histogram = signed_histogram(table)
+    fine, strip = (Fold.of(table, bins) for bins in (layout(dtype, FINEST), strip_layout(dtype)))
+    return Curves(fine, strip, histogram and (histogram[0].tolist(), histogram[1].tolist()))
 
 
 def page_data(
