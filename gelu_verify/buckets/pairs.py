@@ -20,7 +20,7 @@ from ..truth.second_input import Second, judge_pair, of_two_inputs
 from ..truth.values import enclosures
 from . import _reducer
 from .reducer import FACTS, ROW, facts_of, region_columns_of, row_columns, rules_of, tail_end
-from .table import MonotonePieces, Table
+from .table import MonotonePieces, Records, Table
 
 Worst = tuple[float, int, int, int, int]
 """|error| in ulp, and the bits of x, of the second input, of the output and of the correctly rounded result."""
@@ -126,7 +126,7 @@ def _factors(fmt: Format, inner: Function) -> np.ndarray:
     """(h, l, err) at each x by ordinal: h has 42 bits, and where l has more, err covers the rounding of g l too."""
     x = from_ordinals(fmt, np.arange(-_INPUTS // 2, _INPUTS // 2))
     wide = get_format("float64")
-    values = enclosures(inner.name, wide.name, converted(fmt, x, wide)).values.view(VALUE)
+    values: Records = enclosures(inner.name, wide.name, converted(fmt, x, wide)).values.view(VALUE)
     hi, lo, err = (np.ldexp(values[name], values["k"]) for name in ("hi", "lo", "err"))
     vanishing = (np.abs(hi) < _SIGN_ONLY) & (values["hi"] != 0)
     hi = np.where(vanishing, np.copysign(_SIGN_ONLY, values["hi"]), hi)

@@ -20,7 +20,7 @@ from ..truth.values import Judgement
 from . import _reducer
 from .analytic_spans import spans_of
 from .approximation import without_overflow
-from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, MonotonePieces, Table
+from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, MonotonePieces, Records, Table
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
 ROW = np.dtype(
@@ -132,7 +132,7 @@ class Reduction:
         return facts_of(np.frombuffer(self._reducer.facts(), FACTS)[0])
 
 
-def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Columns, np.ndarray]:
+def row_columns(fmt: Format, bucket: np.ndarray, rows: Records) -> tuple[Columns, np.ndarray]:
     """Records of ROW as the columns of a table, and its histogram; of records that grow it is a copy."""
     columns: Columns = {"bucket": bucket.astype(np.uint16)}
     columns |= {name: rows[name].astype(kind) for name, kind in SUMS.items()}
@@ -145,7 +145,7 @@ def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Colu
     return columns, rows["hist"].T.copy()
 
 
-def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Columns:
+def region_columns(region: np.ndarray, n: np.ndarray, worst: Records) -> Columns:
     """Records of regions as the columns of a table."""
     return {"region": region.astype(np.uint8), "n": np.ascontiguousarray(n)} | _worst_columns(worst)
 
@@ -190,7 +190,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
     return reduction.table()
 
 
-def _worst_columns(worst: np.ndarray) -> Columns:
+def _worst_columns(worst: Records) -> Columns:
     error = np.where(worst["error"] < 0, np.nan, worst["error"])
     return {"max_error": error} | {
         name: worst[field].copy() for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)

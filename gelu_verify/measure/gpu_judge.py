@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import distinct
-from ..buckets.table import LARGEST, NOISE, MonotonePieces, Table, finish, merge
+from ..buckets.table import LARGEST, NOISE, MonotonePieces, Records, Table, finish, merge
 from ..buckets.table_text import text_of_table
 from ..errors import OracleError, TargetFailure
 from ..formats import Format, get_format, ordinals
@@ -49,7 +49,7 @@ class OnDevice:
     seconds: float = 0.0  # of the last call: fill, kernel, judge, by the device's own clock
     _memory: dict[str, tuple[int, Any]] = field(default_factory=dict)
 
-    def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, rules: Records, tiles: Records) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All batches are started one after the other; then it waits once."""
         device, fixed = self.device, self._fixed(tiles)
         tallies, count = np.empty(len(tiles), TALLY), np.zeros(1, np.uint32)
@@ -84,7 +84,7 @@ class OnDevice:
         self.device.synchronize()
         return self.device.copy_out(y, np.empty_like(x_bits))
 
-    def _start(self, tiles: np.ndarray, first: int, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+    def _start(self, tiles: Records, first: int, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         """Fill, call, judge: a batch, whose tiles and tallies lie from number `first` on."""
         device, width, size = self.device, self.fmt.width, int((tiles["place"] + tiles["count"]).max())
         x, y = (self._memory_of(name, size * width // 8) for name in "xy")
@@ -110,7 +110,7 @@ class OnDevice:
     def _function(self, symbol: str) -> Any:
         return self.device.compile(resource("src/cuda/verify.cu"), flags(self.function)).function(symbol)
 
-    def _fixed(self, tiles: np.ndarray) -> np.ndarray:
+    def _fixed(self, tiles: Records) -> np.ndarray:
         """Fixed inputs among consecutive ones: bits and ordinals, ascending."""
         bits = fixed_bits(self.function.name, self.fmt.name) if (tiles["step"] == 1).all() else ()
         found = np.zeros(len(bits), [("ordinal", "i8"), ("bits", "u8")])
@@ -119,7 +119,7 @@ class OnDevice:
         first, last = int(tiles["first"][0]), int(tiles["first"][-1] + tiles["count"][-1]) - 1
         return distinct(found[(found["ordinal"] >= first) & (found["ordinal"] <= last)])
 
-    def _copy_samples(self, fixed: np.ndarray, tiles: np.ndarray, placed: np.ndarray, samples: Any) -> None:
+    def _copy_samples(self, fixed: np.ndarray, tiles: Records, placed: np.ndarray, samples: Any) -> None:
         """Copy the outputs at fixed inputs before the next batch overwrites them."""
         size, first = self.fmt.width // 8, int(tiles["first"][0])
         end = int(tiles["first"][-1] + tiles["count"][-1])
@@ -129,7 +129,7 @@ class OnDevice:
             self.device.copy(to, output, size)
 
 
-def _batches(tiles: np.ndarray, most: int) -> Iterator[tuple[int, int, int]]:
+def _batches(tiles: Records, most: int) -> Iterator[tuple[int, int, int]]:
     """(first, end, base): tiles that lie in `most` places from base on, a multiple of BLOCK, or one that does not."""
     ends, first = tiles["place"] + tiles["count"], 0
     while first < len(tiles):

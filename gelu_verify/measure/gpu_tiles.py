@@ -25,7 +25,7 @@ from ..buckets.reducer import (
     rules_of,
     truth_of,
 )
-from ..buckets.table import Facts, MonotonePieces, Table, merge, merged_regions, merged_rows
+from ..buckets.table import Facts, MonotonePieces, Records, Table, merge, merged_regions, merged_rows
 from ..errors import OracleError
 from ..formats import Format, magnitudes
 from ..functions import Function, get_function
@@ -52,7 +52,7 @@ BUCKET_BITS = 16  # of an ordinal
 class Judge(Protocol):
     """What has the outputs and judges them: a device, or, in tests, the same code on the CPU."""
 
-    def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, rules: Records, tiles: Records) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records of TALLY for the tiles, records of UNDECIDED, and samples as in `Table`."""
 
 
@@ -80,10 +80,10 @@ def rules_record(fmt: Format, function: Function) -> np.ndarray:
 # ---- tiles ---------------------------------------------------------------------------------------
 
 
-def consecutive(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
+def consecutive(fmt: Format, rules: Records, first: int, last: int) -> Records:
     """Tiles of all inputs from one ordinal to another; outputs lie by ordinal, in whole strips."""
     cuts = _cuts(fmt, rules, first, last)
-    tiles = np.zeros(len(cuts) - 1, TILE)
+    tiles: Records = np.zeros(len(cuts) - 1, TILE)
     tiles["first"], tiles["count"], tiles["step"] = cuts[:-1], np.diff(cuts), 1
     tiles["place"] = tiles["first"] - (first & ~255)
     tiles["region"], tiles["span"] = _regions(rules, tiles["first"]), -1
@@ -94,12 +94,12 @@ def consecutive(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.nda
     return tiles
 
 
-def drawn(fmt: Format, rules: np.ndarray, seed: int, per_bucket: int, first: int, last: int) -> np.ndarray:
+def drawn(fmt: Format, rules: Records, seed: int, per_bucket: int, first: int, last: int) -> Records:
     """Tiles of `per_bucket` inputs of each whole bucket, fewer of its parts, one from each of as many strata."""
     cuts = _cuts(fmt, rules, first, last)
     width = np.diff(cuts)
     whole = 1 << (fmt.width - BUCKET_BITS)
-    tiles = np.zeros(len(width), TILE)
+    tiles: Records = np.zeros(len(width), TILE)
     tiles["count"] = np.maximum(1, [int(each) * per_bucket // whole for each in width])
     tiles["step"] = width // tiles["count"]
     tiles["first"], tiles["seed"], tiles["span"] = cuts[:-1], seed, -1
@@ -108,7 +108,7 @@ def drawn(fmt: Format, rules: np.ndarray, seed: int, per_bucket: int, first: int
     return tiles
 
 
-def _cuts(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
+def _cuts(fmt: Format, rules: Records, first: int, last: int) -> np.ndarray:
     """Where tiles begin, ascending, and the end of the last: no tile has two buckets, regions or pieces."""
     step = 1 << (fmt.width - BUCKET_BITS)
     turns = rules["turns"][: int(rules["turn_count"])] + 1
@@ -117,7 +117,7 @@ def _cuts(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
     return distinct(np.concatenate([[first, last + 1], inner[(inner > first) & (inner <= last)]]).astype(np.int64))
 
 
-def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _regions(rules: Records, first: np.ndarray) -> np.ndarray:
     """The region of each ordinal, -1 where there is none."""
     count = int(rules["region_count"])
     place = np.searchsorted(rules["edges"][: count + 1], first, side="right") - 1
@@ -127,7 +127,7 @@ def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray) -> Table:
+def counted(fmt: Format, function: Function, tiles: Records, judge: Judge, rules: Records) -> Table:
     """The table of the inputs of the tiles, before `finish` compares neighbours in different tiles.
 
     Raises
@@ -143,7 +143,7 @@ def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, ru
     return replace(whole, segments=table.segments, samples=table.samples, facts=whole.facts.merged(facts))
 
 
-def _table(fmt: Format, tiles: np.ndarray, tallies: np.ndarray, samples: np.ndarray) -> Table:
+def _table(fmt: Format, tiles: Records, tallies: Records, samples: np.ndarray) -> Table:
     judged = tallies["row"]["n"] > 0
     bucket = (tiles["first"] >> (fmt.width - BUCKET_BITS)) + 0x8000
     counted = judged | (tallies["row"]["count"].sum(axis=1) > 0)
@@ -156,7 +156,7 @@ def _table(fmt: Format, tiles: np.ndarray, tallies: np.ndarray, samples: np.ndar
     return Table(fmt, columns, hist, regions, tallies["ends"][by_x], samples, facts)
 
 
-def _least(facts: np.ndarray) -> np.ndarray:
+def _least(facts: Records) -> np.ndarray:
     """The facts of all tiles: of each the one that counts, ties by the lowest ordinal."""
     least = np.zeros((), FACTS)
     least["max_rank"] = facts["max_rank"].max()

@@ -138,6 +138,7 @@ def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
     assert backwards.worst == reductions[0].worst
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("function", ["geglu", "reglu_grad", "bias_gelu_tanh"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("many", [6, *nightly(40)])

@@ -57,7 +57,7 @@ def assert_seen(record, check="lane"):
 LENGTHS = (1, 2, 3, 7, 8, 9, 31, 33, 63, 64, 127, 128, 129, 1025, 4095, 8192, 16385)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", LENGTHS)
 def test_each_length_at_its_first_last_and_middle_position(n):
     for place in {0, n // 2, n - 1}:
@@ -412,7 +412,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @isolated
 @pytest.mark.parametrize("number", [0, 50, *nightly(1, 2)])
 @pytest.mark.parametrize("kind", ["python", "program"])

@@ -83,6 +83,7 @@ def test_a_result_that_depends_on_the_length_is_shown_with_it():
     assert "in a call" not in call(*words, "--length", "4").stdout
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("x", ["-6", "inf", "-inf", "nan", "0"])
 def test_a_fault_of_any_lane_is_shown_for_any_input(tmp_path, x):
     for lane in range(1, 16):

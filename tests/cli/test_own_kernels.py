@@ -56,7 +56,7 @@ def test_they_are_measured_beside_what_is_named():
     assert (ours.plan, ours.seed, ours.inputs_sha256) == (stored[0].plan, stored[0].seed, stored[0].inputs_sha256)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "words",
     [

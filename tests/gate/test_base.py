@@ -123,6 +123,7 @@ def test_other_inputs_every_night_are_held_against_the_code_too(project):
     assert call("gate", "--seed", "20261126")[0] == 1
 
 
+@pytest.mark.nightly
 def test_a_named_revision_is_the_base(project):
     edited(project, *WORSE)
     commit(project, "worse")

@@ -251,6 +251,7 @@ def test_reasons_to_write_get_a_table_where_there_is_none(project):
     assert "\n\n[accept]\ntail_zero = " in file.read_text()
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_what_is_refused_is_not_measured_again(gated, monkeypatch):
     before = (gated / "gelu-budgets.toml").read_text()

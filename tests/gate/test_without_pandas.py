@@ -124,6 +124,7 @@ def test_a_run_with_parquet_is_not_believed_without_its_buckets(gated, monkeypat
     assert (code, "pyarrow is not installed" in said) == (3, True), said
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_an_assertion_holds_or_fails(without):
     code = "from gelu_verify.testing import assert_gelu_accurate\nfor function in ('silu', 'gelu'):\n"

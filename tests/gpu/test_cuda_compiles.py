@@ -31,6 +31,7 @@ def compiles(build, architectures):
 OFTEN = [build for build in nvcc.builds() if not build.suffix and build.source.name in ("float16.cu", "float32.cu")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("build", OFTEN, ids=lambda build: build.source.name)
 def test_compiles(build):
     compiles(build, ["sm_90"])

@@ -64,6 +64,7 @@ def test_after_an_illegal_address_the_next_call_has_a_fresh_process(tmp_path):
         assert answer.view(np.float32).tolist() == [0.5, 1.0]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not supported(), reason="isolation is for Linux")
 def test_a_run_reports_it_with_the_smallest_range(tmp_path):
     path = tmp_path / "imitated.py"

@@ -74,7 +74,7 @@ BEYOND = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("suffix", ["f32", *nightly(*(suffix for suffix in DTYPES if suffix != "f32"))])
 @pytest.mark.parametrize("name", [*list(BEYOND)[::2], *nightly(*list(BEYOND)[1::2])])
 def test_what_reaches_beyond_is_named_by_array_and_side(hosts, library, name, suffix):

@@ -124,6 +124,7 @@ def test_each_level_has_a_process_of_its_own_and_says_what_ran(at_all):
     assert absent["switched@avx2"] == "runs the same code as without a switch"
 
 
+@pytest.mark.nightly
 @needs
 def test_a_target_at_a_level_repeats_by_its_name(run, at_all):
     first = at_all[0]["switched.relu@sse4_2"]
@@ -133,6 +134,7 @@ def test_a_target_at_a_level_repeats_by_its_name(run, at_all):
     assert again["dispatch"] == first["dispatch"]
 
 
+@pytest.mark.nightly
 @needs
 def test_what_the_user_has_set_does_not_replace_a_level(run, monkeypatch):
     monkeypatch.setenv("FAKE_ISA", "sse2")
@@ -141,7 +143,7 @@ def test_what_the_user_has_set_does_not_replace_a_level(run, monkeypatch):
     assert found["switched.relu@avx2"]["dispatch"]["seen"]["code"] == "AVX2"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @needs
 @pytest.mark.parametrize(
     ("words", "code", "said"),

@@ -55,7 +55,7 @@ def test_a_zero_of_the_other_sign_is_not_another_form():
     assert judged("swiglu").second.like_composed < COMPOSED
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "call", "dtype"),
     [
@@ -100,6 +100,7 @@ def test_a_value_that_is_said_is_the_only_one():
     assert record.function == "swiglu[g=0.5]"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_counts_are_those_of_each_value_alone(dtype):
     """Whichever way pairs are judged: every x of 16 bits together, or each value with its plan."""
@@ -196,6 +197,7 @@ def bad_in_absolute_terms(x, g):
         return np.where((g == 3) & (x > 1), result * np.float32(1.25), result).astype(x.dtype)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("every", [False, True])
 def test_the_worst_value_is_that_of_the_worst_grade(every, monkeypatch):
     """And not that of the most ULP; also where all pairs are tried."""

@@ -100,6 +100,7 @@ def test_a_length_that_the_run_names_is_tried(record, named, tmp_path):
     assert reproduced(replace(record, beside=beside), [each], {}).shows
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("body", "printed"),
     [

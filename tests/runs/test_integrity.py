@@ -223,7 +223,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CHANGES)
 def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
     edited(run, CHANGES[name])
@@ -327,7 +327,7 @@ TABLES = {
 }
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", TABLES)
 def test_an_edited_table_is_refused_though_the_hashes_are_right(run, budgets, name):
     index = 1 if name == "nothing rises" else 0
@@ -416,6 +416,7 @@ RANKS = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", RANKS)
 def test_edited_ranks_are_refused_though_the_hashes_are_right(run, budgets, name):
     retold(run, 0, RANKS[name], as_it_is=True)
@@ -449,6 +450,7 @@ def test_a_recorded_run_follows_from_its_folded_buckets(kept):
     assert len(verified(read_run(folder)).results) == 4
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "change",
     [

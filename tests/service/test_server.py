@@ -392,6 +392,7 @@ def mounting(script):
     return wrapper if tried.returncode == 0 else requiring.missing("right to mount")
 
 
+@pytest.mark.nightly
 def test_a_read_only_store_is_published_and_not_written(tmp_path):
     store = tmp_path / "store"
     result = verify("kernels.silu_exp", "silu", "float16", "landmarks")

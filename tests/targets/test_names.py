@@ -369,6 +369,7 @@ def test_whatever_is_read_is_read_again_and_in_the_version(tmp_path, what):
     assert versions[0] != versions[1] == versions[2]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("variable", "name"), [("CPATH", "n.h"), ("LIBRARY_PATH", "libpart.a")])
 def test_the_environment_of_the_compiler_is_heeded(tmp_path, monkeypatch, variable, name):
     (tmp_path / "use.c").write_text('#include "n.h"\n' + WITH_N if variable == "CPATH" else CALLER)

@@ -100,6 +100,7 @@ def library(tmp_path_factory):
     return shared_library(tmp_path_factory.mktemp("order"), LIBRARY)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("symbol", "line"),
     [

@@ -39,6 +39,7 @@ def history(source, tmp_path_factory):
     return read_history(root, "my_package")
 
 
+@pytest.mark.nightly
 def test_releases_are_in_order_of_version(history):
     assert [each.version for each in history.releases] == [f"1.{n}" for n in range(1, 11)]
 
