@@ -61,6 +61,7 @@ def only(found):
     return result
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("dtype", "counts"), [("float32", (0, 3)), *nightly(("float32", (3, 20)), ("float64", (2, 20)))]
 )

@@ -227,6 +227,7 @@ def test_our_correctly_rounded_kernels_give_the_same_bits_at_every_level(dtype):
         assert isa.level_of(found.dispatch.seen["gelu_verify"]) == level
 
 
+@pytest.mark.nightly
 @needs
 def test_code_of_the_user_is_limited_in_what_it_calls(tmp_path):
     source = tmp_path / "k.c"

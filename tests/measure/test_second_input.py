@@ -87,6 +87,7 @@ def test_a_value_with_which_it_raises_is_a_failure():
     assert record.grade == "broken"
 
 
+@pytest.mark.nightly
 def test_a_sum_in_the_wrong_precision_is_worse():
     right = judged("bias_gelu_tanh", "bias_gelu_tanh")
     wrong = judged("bias_added_in_the_dtype", "bias_gelu_tanh")

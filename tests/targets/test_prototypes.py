@@ -320,6 +320,7 @@ def test_another_value_is_another_version(tmp_path):
         assert len({chosen(f"{file}:scalar", call=call.format(k)).version for k in (-1, 2, -1)}) == 2
 
 
+@pytest.mark.nightly
 def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     (tmp_path / "shapes.c").write_text(SOURCE)
     command = [*PROGRAM, "run", "shapes.c:status", "--plan", "landmarks"]
