@@ -147,6 +147,11 @@ class Request(Calling):
         return self.isolate if self.isolate is not None else self.names_only and supported()
 
     @property
+    def measures_throughput(self) -> bool:
+        """Whether targets are timed, too."""
+        return self.throughput != "none"
+
+    @property
     def exhausts_float32(self) -> bool:
         """Whether it asks for 2^32 inputs."""
         return self.plan == "exhaustive" and not self.ranges

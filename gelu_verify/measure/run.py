@@ -73,7 +73,7 @@ def measured(
     to keep what is measured now; `alone`: one target that is named gets more time for inputs.
     """
     run = _Run(jobs, request, observer, pool, journal, alone)
-    if request.throughput != "none":
+    if request.measures_throughput:
         run.time()
     firsts = FirstPaths()
     with observer.phase(sum(job.plan.work for job in jobs)):

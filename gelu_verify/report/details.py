@@ -22,7 +22,6 @@ from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
-from ..machine import cores
 from ..records.asking import ask_command
 from ..records.claims import range_text
 from ..records.grades import ORDER
@@ -58,7 +57,7 @@ class Curves:
 def curves_of(runs: Sequence[RunLike], items: Sequence[RankedResult]) -> dict[str, Curves]:
     """{id: curves} of the results that have buckets."""
     stored = [item for item in items if item.record.buckets is not None]
-    with ThreadPoolExecutor(cores()) as pool:
+    with ThreadPoolExecutor(4) as pool:  # each has a whole table in memory
         found = pool.map(lambda item: _curves(runs[item.run].table(item.index, COLUMNS), item.record.dtype), stored)
         return dict(zip((item.id for item in stored), found, strict=True))
 

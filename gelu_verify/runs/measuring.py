@@ -79,18 +79,17 @@ def measure_run(
                 seed=request.seed,
                 plan=request.plan,
                 absent=with_unsupported(found.absent, unsupported),
-                facts=_facts(request, found.jobs) | _executor_facts(request, pool),
+                facts=_facts(request, found.jobs, pool),
             )
             report(run)
             return run
 
 
-def _facts(request: Request, jobs: Sequence[Job]) -> dict[str, Any]:
-    return provenance((job.target.family for job in jobs), timed=request.throughput != "none")
-
-
-def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:
-    return {} if pool is None else {"executor": {"name": request.executor.name, "workers": pool.described()}}
+def _facts(request: Request, jobs: Sequence[Job], pool: Pool | None) -> dict[str, Any]:
+    """What the manifest says of where the run was measured."""
+    found = provenance((job.target.family for job in jobs), timed=request.measures_throughput)
+    where = {} if pool is None else {"executor": {"name": request.executor.name, "workers": pool.described()}}
+    return found | where
 
 
 @contextmanager
@@ -116,7 +115,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
             import_module("pyarrow.parquet")
         code_sha256()
         prepare()
-        if request.throughput != "none" and len(request.targets) == 1:
+        if request.measures_throughput and len(request.targets) == 1:
             copy_bytes_per_s()
 
     thread = Thread(target=load, daemon=True)
