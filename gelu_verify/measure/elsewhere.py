@@ -70,9 +70,11 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
 
     @classmethod
     def of(cls, job: Job, request: Request, outputs: ProbeOutputs) -> Self:
-        narrowed = narrowed_to(request, job.target, job.plan.function, job.plan.dtype)
+        plan = job.plan
+        narrowed = narrowed_to(request, job.target, plan.function, plan.dtype)
+        narrowed = replace(narrowed, plan_of={job.key: (plan.name, plan.seed)})  # there nothing follows from the rest
         facts = {**implementation(job.target), **identity([job.target.family])}
-        return cls(narrowed, facts, job.plan.inputs_sha256, outputs.packed(), request.executor.item_seconds)
+        return cls(narrowed, facts, plan.inputs_sha256, outputs.packed(), request.executor.item_seconds)
 
     @abstractmethod
     def measured(self, item: Item) -> bytes:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shlex
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -18,11 +19,14 @@ from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES
 from gelu_verify.gate.budgets import Budgets
 from gelu_verify.gate.measurements import measure_budgeted
-from gelu_verify.measure.jobs import find_jobs, selecting
+from gelu_verify.measure.elsewhere import RemoteSweep
+from gelu_verify.measure.identity import ProbeOutputs
+from gelu_verify.measure.jobs import OWN, find_jobs, selecting
 from gelu_verify.measure.request import ArgumentError, Request
 from gelu_verify.measure.run import measure_one, measured
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets import select
+from gelu_verify.work.executors import Where
 from gelu_verify.work.observer import Observer
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
@@ -105,6 +109,27 @@ def test_a_job_has_the_plan_of_its_request_or_its_own(dtype):
     (other,) = find_jobs(dataclasses.replace(request, plan_of={job.key: ("quick", 5)})).jobs
     assert (other.plan.name, other.plan.seed, other.key) == ("quick", 5, job.key)
     assert find_jobs(request, keep=lambda target, key: key != job.key).jobs == []
+
+
+NAMED = {"targets": ("kernels.silu_exp",), "dtypes": ("float32",)}
+ELSEWHERE = {
+    "of nobody": {"own": "briefly", "functions": ("silu",), "dtypes": ("float16", "float32")},
+    "a grade of all inputs": {**NAMED, "demand": "faithful"},
+    "its own plan": {**NAMED, "plan_of": {"kernels.silu_exp/silu/float32": ("quick", 5)}},
+    "ranges": {**NAMED, "ranges": ("1:2",), "seed": 3},
+    "calls of a length": {**NAMED, "plan": "landmarks", "length": 100},
+    "hard cases": {**NAMED, "plan": "landmarks", "hard_cases": {"silu/float32": (0xC0123456,)}},
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_a_worker_elsewhere_finds_the_same_inputs(what):
+    request = Request(isolate=False, executor=Where(name="processes"), **ELSEWHERE[what])
+    jobs = [job for job in find_jobs(request).jobs if job.target.family == OWN]
+    for job in jobs[:: max(len(jobs) // 3, 1)]:
+        remote = RemoteSweep.of(job, request, ProbeOutputs.of(job.target, job.plan))
+        with ExitStack() as closing:
+            assert remote.load(closing).plan.inputs_sha256 == job.plan.inputs_sha256
 
 
 # ---- the path --------------------------------------------------------------------------------------
