@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,6 +80,19 @@ class Program(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As of a group; an argument that is given like an option, as other commands have it, is told apart."""
+        name, command, rest = super().resolve_command(ctx, args)
+        options = {text for each in (command.params if command else ()) for text in (*each.opts, *each.secondary_opts)}
+        for word in itertools.takewhile(lambda word: word != "--", rest):
+            option = word.partition("=")[0]
+            if command and option not in options and option.removeprefix("--") in options:  # those of an argument
+                pieces = " ".join(command.collect_usage_pieces(ctx))
+                raise click.UsageError(f"{option} is no option of {name} (gelu-verify {name} {pieces})")
+        return name, command, rest
 
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:

@@ -6,6 +6,7 @@ import textwrap
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from gelu_verify.cli import main
 
@@ -45,3 +46,16 @@ def test_one_that_is_not_is_seen():
 def test_every_option_has_help(name):
     options = [each for each in COMMANDS[name].params if isinstance(each, click.Option) and not each.hidden]
     assert all(each.help for each in options)
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_an_argument_that_is_given_as_an_option_is_told(name):
+    """Some commands take --dtype, some DTYPE: whoever mixes them up is told how this one is called."""
+    command = main.commands[name]
+    for each in (each for each in command.params if isinstance(each, click.Argument)):
+        said = CliRunner().invoke(main, [name, f"--{each.name}", "float32"])
+        if f"--{each.name}" in {text for other in command.params for text in other.opts}:
+            continue
+        assert said.exit_code == 2
+        assert f"--{each.name} is no option of {name} (gelu-verify {name} [OPTIONS]" in said.stderr
+        assert each.make_metavar(click.Context(command)) in said.stderr
