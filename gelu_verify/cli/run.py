@@ -85,8 +85,8 @@ if TYPE_CHECKING:
 @click.option("--own/--no-own", default=None, help="Our kernels: the correctly rounded ones beside what is named, to "
               "compare with, or where nothing is named all as if they were; or none. Default: those that are named; "
               "where nothing is, all, on few inputs.")  # fmt: skip
-@click.option("--chunks", type=SPAN, metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
-              "part in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
+@click.option("--chunks", type=SPAN, metavar="A:B", help="Only chunks A to B - 1 of each plan, as a part "
+              "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option(
     "--no-report", is_flag=True, help="Store the run alone: `gelu-verify report RUN` writes its report later."
 )
