@@ -39,9 +39,9 @@ def runnable() -> list[str]:
 
 
 def level_of_machine(machine: Mapping[str, Any]) -> str:
-    """The highest level of the processor in a manifest; where it has none, the name of its architecture."""
-    has = set(machine.get("isa", ()))
-    return next((level for level in reversed(LEVELS) if has.issuperset(LEVELS[level])), str(machine["architecture"]))
+    """The highest level of the processor in a manifest; where it has none, its architecture, if that is there."""
+    has, otherwise = set(machine.get("isa", ())), str(machine.get("architecture", "unknown architecture"))
+    return next((level for level in reversed(LEVELS) if has.issuperset(LEVELS[level])), otherwise)
 
 
 def check_level(level: str) -> None:

@@ -234,6 +234,14 @@ def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
         refused(run, budgets)
 
 
+def test_who_decides_by_a_machine_is_told_that_there_is_none(run, budgets):
+    edited(run, CHANGES["no machine"])
+    for command in (("gate", run, "--budgets", budgets), ("budget", run, "--budgets", budgets)):
+        code, outcomes = call(*command)
+        assert (code, outcomes.count("\n")) == (USAGE, 1), outcomes
+        assert "does not record the libm, architecture, isa of its machine" in outcomes
+
+
 def test_the_line_says_which_result_and_what_the_buckets_say(run, budgets):
     edited(run, put("results", 0, "max_ulp", value=2.5e7))  # larger than any that the record has beside the buckets
     outcomes = refused(run, budgets)
