@@ -150,19 +150,25 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
 
 
 def check_given(x: tuple[str, ...]) -> None:
-    """UsageError where there are no numbers, or a misspelt option, which a command takes for one where numbers may
-    begin with -."""
+    """UsageError where there are no numbers, or one is an option."""
+    _refuse_options(*x)
     if not x:
         raise UsageError("X is missing: at least one number (accepted: -6.5, -0x1.ap+2, 0xc0d00000, inf, nan)")
-    for text in x:
+
+
+def _refuse_options(*words: str) -> None:
+    """Where numbers may begin with -, click takes an option that there is not for an argument."""
+    for text in words:
         if text.startswith("--"):
-            raise UsageError(f"no such option: {text}")
+            option = text.partition("=")[0]
+            raise click.NoSuchOption(option, f"no such option: {option}", ctx=click.get_current_context())
 
 
 def check_order(command: str, first: str, dtype: str) -> None:
-    """UsageError where the dtype was typed first."""
+    """UsageError where the dtype was typed first, or an option that there is not."""
     from ..formats import FORMATS
 
+    _refuse_options(first, dtype)
     if first in FORMATS and dtype not in FORMATS:
         raise UsageError(f"{first} is a dtype, and stands second: gelu-verify {command} {dtype} {first} ...")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,19 +80,6 @@ class Program(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As of a group; an argument that is given like an option, as other commands have it, is told apart."""
-        name, command, rest = super().resolve_command(ctx, args)
-        options = {text for each in (command.params if command else ()) for text in (*each.opts, *each.secondary_opts)}
-        for word in itertools.takewhile(lambda word: word != "--", rest):
-            option = word.partition("=")[0]
-            if command and option not in options and option.removeprefix("--") in options:  # those of an argument
-                pieces = " ".join(command.collect_usage_pieces(ctx))
-                raise click.UsageError(f"{option} is no option of {name} (gelu-verify {name} {pieces})")
-        return name, command, rest
-
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
@@ -102,6 +88,9 @@ class Program(click.Group):
                 sys.stdout.flush()
         except click.exceptions.Exit as done:
             return done.exit_code
+        except click.NoSuchOption as error:
+            warn(f"error: {_no_such_option(error)}")
+            return USAGE
         except click.ClickException as error:
             warn(f"error: {error.format_message()}")
             return USAGE
@@ -127,6 +116,17 @@ class Program(click.Group):
             for problem in plugins.problems():
                 warn(problem)
         return 0
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    """What click says; where an argument has that name, as an option of other commands has, how this one is called."""
+    context = error.ctx
+    if context is None or error.option_name.removeprefix("--") not in {
+        each.name for each in context.command.params if isinstance(each, click.Argument)
+    }:
+        return error.format_message()
+    usage = " ".join([context.command_path, *context.command.collect_usage_pieces(context)])
+    return f"{error.option_name} is no option here ({usage})"
 
 
 def _give_up_stdout() -> None:
