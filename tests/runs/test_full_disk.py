@@ -54,8 +54,8 @@ def on_a_small_disk(folder, left, made, *arguments):
 @pytest.mark.parametrize(
     ("left", "file"),
     nightly(
-        (0, "/journal: "), (300, r"\d{3}\.parquet: "), (3000, r"\d{3}\.parquet: "),
-        (REPORT, r"([a-z]+\.parquet|[a-z]+\.html): "),
+        (0, "/journal: "), (40, r"00[01].parquet: "), (1000, "002.parquet: "), (3500, "003.parquet: "),
+        (REPORT, "results.parquet: "),
     ),
 )  # fmt: skip
 @pytest.mark.parametrize("named", [True, False])
