@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from .errors import UsageError, one_of
+from .errors import ArgumentError, UsageError, one_of
 from .parsing import byte_count
 
 
@@ -142,6 +142,15 @@ class Calling:
             value = getattr(self, option.name)
             if option.choices and value is not None and value not in option.choices:
                 raise one_of(option.name, value, list(option.choices))
+
+        if self.isolate is False and self.needs_process:
+            why = "is held in a process of its own, which --in-process (isolate=False) excludes"
+            raise ArgumentError(self.needs_process, why)
+
+    @property
+    def needs_process(self) -> str | None:
+        """The field that cannot be had but in a process of the target's own, where one was given."""
+        return next((name for name in ("isolate", "time_limit", "memory_limit") if getattr(self, name)), None)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -18,6 +18,14 @@ class UsageError(GeluVerifyError, ValueError):
     """An argument that cannot be used: unknown name, bad number, bits too wide."""
 
 
+class ArgumentError(UsageError):
+    """An argument of a request that cannot be used: `argument` is its name there, `reason` what is wrong with it."""
+
+    def __init__(self, argument: str, reason: str) -> None:
+        super().__init__(f"{argument}: {reason}")
+        self.argument, self.reason = argument, reason
+
+
 class TargetUnavailable(GeluVerifyError):
     """A framework or kernel family that cannot be used here; the message is the reason."""
 

@@ -215,8 +215,8 @@ def verify(
     workers : threads, up to 1024; default all cores
     calling : how the target is called, and within which limits, as `gelu-verify run` has it (docs/targets.md):
         `call="f(x, out=y)"`, `cflags="-O3"`, `time_limit=5` ... `isolate`: in a process of its own, so that a crash is
-        a result. Default: where `target` is a name. A callable can be isolated when a fresh process can import it by
-        its module and name
+        a result. Default: where `target` is a name, or a limit is given. A callable can be isolated when a fresh
+        process can import it by its module and name
 
     Returns
     -------

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 
 import hypothesis
 import pytest
@@ -67,6 +68,13 @@ def pytest_collection_modifyitems(config, items):
             pytest.exit(f"a CUDA device is required: {reason}", returncode=MISSING)
         items[:] = [item for item in items if item not in on_device]
         config.hook.pytest_deselected(items=on_device)
+
+
+def pytest_runtest_teardown():
+    """A run that ended with an error may be loading what a report needs: pytest meets modules that change."""
+    for thread in threading.enumerate():
+        if thread.name == "loading":
+            thread.join()
 
 
 @pytest.fixture(autouse=True)

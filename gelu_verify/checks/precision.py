@@ -55,16 +55,20 @@ def _inputs(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
 
 
 def _results(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
-    """Results whose last bits are always zero."""
-    fmt = evidence.fmt
-    union = int(np.bitwise_or.reduce(evidence.dense.got[at]))
-    zeros = (union & -union).bit_length() - 1
-    if zeros < ZERO_BITS or zeros >= fmt.precision - 1:
+    """Results whose last bits are always zero, where those of the true ones are not."""
+    fmt, zeros = evidence.fmt, _zeros(evidence.dense.got[at])
+    if zeros < ZERO_BITS or zeros >= fmt.precision - 1 or _zeros(evidence.dense.want[at]) >= zeros:
         return None
     kept = fmt.precision - zeros
     narrow = next((narrow for narrow in _narrower(fmt) if narrow.precision >= kept), None)
     detail = f"results keep {kept} of {fmt.precision} bits"
     return (_name(evidence, narrow), detail) if narrow else (f"{kept} bits", detail)
+
+
+def _zeros(bits: np.ndarray) -> int:
+    """At the end of all of them."""
+    union = int(np.bitwise_or.reduce(bits))
+    return (union & -union).bit_length() - 1
 
 
 def _noise(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:

@@ -49,7 +49,8 @@ def _nearest(evidence: Evidence, options: list[Function]) -> str:
         want, error, _ = judge(option.name, fmt.name, x, got)
         ulps[option.name] = float(np.abs(error).max())
         with np.errstate(over="ignore", invalid="ignore"):  # outputs are anything
-            away = np.abs(values - to_float64(fmt, want))
+            wanted = to_float64(fmt, want)
+            away = np.where(values == wanted, 0, np.abs(values - wanted))  # infinities, too
             errors[option.name], distances[option.name] = _second(away), _second(away / tolerance)
     nearest = min(ulps, key=ulps.__getitem__)
     if ulps[claimed] > max(1.0, TIMES * ulps[nearest]) and ulps[nearest] <= CLEAR:

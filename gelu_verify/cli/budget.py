@@ -15,7 +15,7 @@ import click
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, UsageError, cannot, printable
 from .gate import BUDGETS, NO_PROJECT, ROWS, TARGET, project_here, shown, tell_of_reasons_to_write
-from .options import REASON, WORKERS
+from .options import REASON, WORKERS, check_apart
 from .program import OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def budget(
     from ..gate.reasons import with_reasons_to_write
     from ..gate.rows import Selection
 
+    check_apart("--resolve", "RUN", "--target", "--rows", "--accept", "--accept-existing", "--allow-looser")
     project = project_here(file if runs else None)
     if not runs and project is None:
         raise UsageError(f"no RUN is given, and {NO_PROJECT})")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import check_apart
 from .program import say
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def takes_form(*others: str, text: str = "") -> Callable[[Callable[..., Any]], C
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def called(*args: Any, form: str, as_json: bool, **options: Any) -> Any:
+            check_apart("--json", "--format")
             return function(*args, form="json" if as_json else form, **options)
 
         as_json = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")

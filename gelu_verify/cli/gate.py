@@ -14,7 +14,7 @@ import click
 from ..ci.recipes import RECIPES, write_recipe
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
-from .options import MIN_GRADES, SEED, WORKERS, naming_options, takes_target
+from .options import MIN_GRADES, SEED, WORKERS, check_apart, naming_options, takes_target
 from .program import MISSING, OVER_BUDGET, say
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ def gate(
     project = None if own else project_here(file)
     if not (project or file or own):
         raise UsageError(f"{NO_PROJECT}; --own checks the kernels of gelu-verify)")
-    if own and file:
-        raise UsageError("--own has its own budgets, so --budgets FILE is not used with it")
+    check_apart("--own", "--budgets", "--base", "--no-base")
+    check_apart("--no-base", "--base")
     if project and not project.budgets.exists():
         raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
     path = file or (project.budgets if project else default_path())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import check_order, whole_number
+from .options import check_apart, check_order, whole_number
 from .program import say
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def hardest(function: str, dtype: str, top: int, everything: bool, as_json: bool
     from ..truth.hardest import hardest as find
 
     check_order("hardest", function, dtype)
-
+    check_apart("--all", "--top")
     found, fmt = find(function, dtype), get_format(dtype)
     order = sorted(range(len(found.x_bits)), key=lambda i: abs(found.offset[i]))
     rows: list[dict[str, Any]] = [

@@ -11,9 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..calling import OPTIONS, literal_or_text
-from ..errors import UsageError, one_of
+from ..errors import ArgumentError, UsageError, one_of
 from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, byte_count, parse_real, parse_whole
 
 if TYPE_CHECKING:
@@ -122,8 +123,6 @@ def _span(option: str, text: str) -> tuple[int, int]:
 @contextmanager
 def naming_options() -> Iterator[None]:
     """An argument of a request that cannot be used, named as the option that it was typed as."""
-    from ..measure.request import ArgumentError
-
     try:
         yield
     except ArgumentError as error:
@@ -147,6 +146,20 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
         return command
 
     return adding
+
+
+def check_apart(option: str, *others: str) -> None:
+    """UsageError where `option` was typed, and beside it one of `others`, which would not be used."""
+    context = click.get_current_context()
+    typed = {
+        name: None
+        for each in context.command.params
+        if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        for name in (each.opts if isinstance(each, click.Option) else [(each.metavar or "").strip("[].")])
+    }
+    for other in others:
+        if option in typed and other in typed:
+            raise UsageError(f"{option} and {other} exclude each other: give one of them")
 
 
 def check_given(x: tuple[str, ...]) -> None:

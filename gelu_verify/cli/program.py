@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -83,6 +84,7 @@ class Program(click.Group):
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
+            _refuse_empty(args)
             with noting_interrupts(), self.make_context("gelu-verify", args) as context:
                 self.invoke(context)
                 sys.stdout.flush()
@@ -116,6 +118,14 @@ class Program(click.Group):
             for problem in plugins.problems():
                 warn(problem)
         return 0
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """UsageError for an empty text, which a shell makes of a variable that is not set."""
+    for before, word in pairwise(["", *words]):
+        option, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
+        if not value and (equals or not word):
+            raise UsageError(f"an empty text follows {option or 'gelu-verify'} (a variable that is not set?)")
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -23,6 +23,7 @@ from .options import (
     SEED,
     SPAN,
     WORKERS,
+    check_apart,
     naming_options,
     real_number,
     takes_target,
@@ -134,6 +135,9 @@ def run(
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
 
+    check_apart("TARGET", "--all")
+    check_apart("--no-throughput", "--throughput")
+    check_apart("--strict", "--fail-on")
     if chunks is not None:
         if typed["budget"] not in (None, "0"):
             raise UsageError("--chunks takes the inputs of the plan alone: --budget is not for it")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import SIZE, Typed, whole_number
+from .options import SIZE, Typed, check_apart, whole_number
 from .program import say, warn
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def prune(
 
     if keep is None and older_than is None and max_size is None:
         raise UsageError("nothing to remove: give a limit (accepted: --keep 10, --older-than 30d, --max-size 1G)")
+    check_apart("--dry-run", "--yes")
     limits, now = PruneLimits(keep, older_than, max_size), datetime.datetime.now(datetime.UTC)
     chosen, staying = surplus(entries(root), limits, now, lambda each: protected(each, FILES))
     for each, reason in staying:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .forms import show, takes_form
-from .options import naming_options, real_number, takes_target, whole_number
+from .options import check_apart, naming_options, real_number, takes_target, whole_number
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, form: str, **opti
     from ..stochastic.text import plan_lines, verdict_document
     from ..stochastic.verify import planned, verify
 
+    check_apart("--quick", "--bias")
+    check_apart("--no-seed", "--seed")
     with naming_options():
         request = _request(map_ or "", 1e-3 if quick else options.pop("bias"), options)
     plan = planned(request)

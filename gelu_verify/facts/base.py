@@ -54,7 +54,7 @@ def selected(facts: Iterable[Fact], words: Iterable[str]) -> list[Fact]:
     for word in words:
         if not any(_is_meant(fact, word) for fact in facts):
             names = sorted({fact.name.partition(".")[0] for fact in facts})
-            accepted = ", ".join([*names, *TOPICS])
+            accepted = ", ".join(dict.fromkeys([*names, *TOPICS]))
             raise UsageError(f"there is no fact about {word!r} (accepted: {accepted}, or the name of a fact)")
     return [fact for fact in facts if not words or any(_is_meant(fact, word) for word in words)]
 

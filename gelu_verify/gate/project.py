@@ -37,7 +37,7 @@ from ..inputs.found import HardCases, hard_cases_of, read_found
 from ..inputs.plans import FIXED
 from ..isa import split_level
 from ..measure.levels import ALL
-from ..measure.request import ArgumentError, Request
+from ..measure.request import Request
 from ..records.grades import GRADES
 from ..records.parts import Grade
 from ..records.result import Record
@@ -244,7 +244,4 @@ def _entry(options: dict[str, Any]) -> ProjectEntry:
     lists = ("targets", "functions", "dtypes")
     options.setdefault("plan", FIXED)
     given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in options.items()}
-    try:
-        return ProjectEntry(Request(**given, demand=grade), accept)
-    except ArgumentError as error:
-        raise UsageError(f"{error.argument}: {error.reason}") from None
+    return ProjectEntry(Request(**given, demand=grade), accept)

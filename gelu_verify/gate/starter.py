@@ -70,17 +70,17 @@ def start(
     request = replace(request, targets=tuple(name for name in targets if name not in there))
     if not request.targets:
         return started
-    own_dtypes = {name: _dtypes(_request_of(name, request), started) for name in map(str, request.targets)}
+    found = {name: _found(_request_of(name, request), started) for name in map(str, request.targets)}
     pyproject = folder / "pyproject.toml"
     if project:
-        before, prefix = started.file.read_text(encoding="utf-8"), project.table
-        text = before.rstrip() + "\n" + _added(prefix, request, own_dtypes)
+        before = started.file.read_text(encoding="utf-8").rstrip() + "\n"
+        text = before + _added(project, before, request, found)
     elif pyproject.is_file():
         started.file = pyproject
         before = pyproject.read_text(encoding="utf-8").rstrip() + "\n\n"
-        text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", request, own_dtypes)
+        text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", request, found)
     else:
-        text = _text("", "", request, own_dtypes)
+        text = _text("", "", request, found)
     project_in(started.file, text)
     try:
         replace_file(started.file, text.encode())
@@ -103,8 +103,22 @@ def _project_in(folder: Path) -> Project | None:
     return next(filter(None, (read_project(file) for file in files if file.is_file())), None)
 
 
-def _dtypes(request: Request, started: Started) -> tuple[str, ...]:
-    """The dtypes that a target returns, where these are not all that it takes; adds what was found of it.
+@dataclass(frozen=True)
+class _Found:
+    """The functions and dtypes in which a target can be called; `in_all`: all of those that were meant."""
+
+    functions: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    in_all: bool
+
+    @property
+    def own_dtypes(self) -> tuple[str, ...]:
+        """Those that a configuration has to say."""
+        return () if self.in_all else self.dtypes
+
+
+def _found(request: Request, started: Started) -> _Found:
+    """How a target can be called; adds the lines that say it.
 
     Of the name of a library nothing is called: it was, when its implementations were looked for.
     """
@@ -117,7 +131,8 @@ def _dtypes(request: Request, started: Started) -> tuple[str, ...]:
         raise UsageError(f"{name} cannot be called: {wrong[jobs[0].key]}")
     started.lines += [f"found: {job.label}" for job in works]
     started.lines += [f"left out: {job.label}: {wrong[job.key]}" for job in jobs if job not in works]
-    return tuple(dict.fromkeys(job.plan.dtype for job in works)) if len(works) < len(jobs) else ()
+    functions, dtypes = ((job.plan.function for job in works), (job.plan.dtype for job in works))
+    return _Found(tuple(dict.fromkeys(functions)), tuple(dict.fromkeys(dtypes)), len(works) == len(jobs))
 
 
 def _why_not(job: Job) -> str:
@@ -129,16 +144,19 @@ def _why_not(job: Job) -> str:
     return ""
 
 
-def _added(prefix: str, request: Request, own_dtypes: Mapping[str, Sequence[str]]) -> str:
+def _added(project: Project, before: str, request: Request, found: Mapping[str, _Found]) -> str:
     """Tables for targets that a configuration does not have; whatever stands in that stays as it is."""
-    functions = f"functions = [{_list(request.functions)}]\n" if request.functions else ""
-    said = _said(request)
-    return "".join(
-        f"\n[[{prefix}target]]\nname = {toml_text(name)}\n{functions}"
-        + (f"dtypes = [{_list(own or request.dtypes)}]\n" if own or request.dtypes else "")
-        + _of_code(kind_of(name, request.device), said, shared=True)
-        for name, own in own_dtypes.items()
-    )
+    head, said = f"\n[[{project.table}target]]\nname = ", _said(request)
+    for_all = project_in(project.file, f'{before}{head}"a:b"\n').entries[-1].request
+    text = ""
+    for name, each in found.items():
+        functions = request.functions or (each.functions if for_all.functions else ())
+        dtypes = each.own_dtypes or request.dtypes or (each.dtypes if for_all.dtypes else ())
+        text += f"{head}{toml_text(name)}\n"
+        text += f"functions = [{_list(functions)}]\n" if functions else ""
+        text += f"dtypes = [{_list(dtypes)}]\n" if dtypes else ""
+        text += _of_code(kind_of(name, request.device), said, shared=True)
+    return text
 
 
 def _said(request: Request) -> dict[Option, str]:
@@ -147,11 +165,12 @@ def _said(request: Request) -> dict[Option, str]:
             if each.is_said(value := getattr(request, name))}  # fmt: skip
 
 
-def _text(prefix: str, table: str, request: Request, own_dtypes: Mapping[str, Sequence[str]]) -> str:
+def _text(prefix: str, table: str, request: Request, found: Mapping[str, _Found]) -> str:
     said = _said(request)
     of_code = {
-        name: (f"dtypes = [{_list(own)}]\n" if own else "") + _of_code(kind_of(name, request.device), said)
-        for name, own in own_dtypes.items()
+        name: (f"dtypes = [{_list(each.own_dtypes)}]\n" if each.own_dtypes else "")
+        + _of_code(kind_of(name, request.device), said)
+        for name, each in found.items()
     }
     return _START.format(
         table=table.rstrip("\n"),

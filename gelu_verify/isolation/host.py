@@ -94,15 +94,13 @@ class ChildConnection:
 
     def _grown(self, nbytes: int) -> SharedMemory:
         memory = SharedMemory(nbytes)
-        reply = self.child.ask(self.channel, question("share", capacity=memory.capacity), LOADING, (memory.file,))
+        given = self.child.give(self.channel, question("share", capacity=memory.capacity), LOADING, memory.file)
         memory.close_file()
-        if "failure" in reply:
-            raise Died(self.child.exhausted(reply["failure"]), True)
         self.memory = memory
         self.places.clear()
         if self.layout is not None:
             self.child.layouts.remove(self.layout)
-        base, guard = reply["value"]
+        base, guard = given
         self.layout = GuardLayout(base, guard, memory.capacity)
         self.child.layouts.append(self.layout)
         return memory
@@ -249,7 +247,7 @@ class Host:
         channel, theirs = Channel.pair(POLL)
         child.channels.add(channel)
         with self._lock, theirs:
-            child.ask(child.control, question("connect"), LOADING, (theirs.fileno(),))
+            child.give(child.control, question("connect"), LOADING, theirs.fileno())
         return ChildConnection(child, channel)
 
 

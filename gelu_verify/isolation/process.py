@@ -147,6 +147,13 @@ class Child:
         except Closed:
             raise Died(self.death(), False) from None
 
+    def give(self, channel: Channel, question: bytes, seconds: float, file: int) -> Any:
+        """What the reply has to a question with which a file goes; raises Died also where it can take none."""
+        reply = self.ask(channel, question, seconds, (file,))
+        if "failure" in reply:
+            raise Died(self._exhausted(reply["failure"]), True)
+        return reply["value"]
+
     def _look(self, end: float, seconds: float, of_one_call: float, of_import: float) -> None:
         """After `POLL` seconds without a reply: does it need too much?"""
         self._look_at_memory()
@@ -216,7 +223,7 @@ class Child:
         text = os.pread(self._stderr, 4096, max(0, end - 4096)) if end else b""
         return last_line(text, 200)
 
-    def exhausted(self, message: str) -> Death:
+    def _exhausted(self, message: str) -> Death:
         """Why it, still alive, can share no more memory with us."""
         files = len(os.listdir(f"/proc/{self.pid}/fd"))
         if files >= FILES:

@@ -80,7 +80,7 @@ def _root(evidence: Evidence) -> Root | None:
         return None
     columns = evidence.table.columns
     x, want = (to_float64(fmt, columns[f"max_error_{name}"].astype(fmt.uint)) for name in ("x", "want"))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         near = np.flatnonzero((np.abs(x - float(root)) <= abs(float(root)) / 8) & ~np.isnan(columns["max_error"]))
     if not len(near):
         return None

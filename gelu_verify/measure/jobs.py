@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from .. import targets
-from ..errors import UsageError, one_of
+from ..errors import ArgumentError, UsageError, one_of
 from ..formats import get_format
 from ..inputs.plans import Plan
 from ..isa import split_level
@@ -24,7 +24,7 @@ from ..targets.python_callables import callable_target
 from ..work.observer import SILENT, Observer
 from ..work.pools import ON_THREADS
 from .levels import at_levels
-from .request import ArgumentError, Request
+from .request import Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
 BRIEF = "quick"  # the plan of what nobody asked for, where not all inputs are tried anyhow
@@ -70,7 +70,7 @@ def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selecto
         with Hosts(request.limits) as hosts:
             yield hosts.select
         return
-    if request.isolate is None and request.names_only and not supported():
+    if request.isolate is None and (request.names_only or request.needs_process) and not supported():
         observer.warn(
             "this system cannot isolate implementations: they are called in this process, and a crash ends the run"
         )
@@ -198,7 +198,7 @@ def _targets(
     request: Request, function: str | None, dtype: str | None, select: Selector
 ) -> tuple[list[Target], dict[str, str]]:
     """The targets of a request for one function and dtype, or for all."""
-    named = [_name(each) if request.isolates else each for each in request.targets]
+    named = [_name(each, request) if request.isolates else each for each in request.targets]
     names = [each for each in named if isinstance(each, str)]
     found: list[Target] = []
     absent: dict[str, str] = {}
@@ -230,7 +230,7 @@ def _of_object(
     return target
 
 
-def _name(target: str | Target | Callable[..., Any]) -> str:
+def _name(target: str | Target | Callable[..., Any], request: Request) -> str:
     """What another process knows a target by."""
     if isinstance(target, str):
         return target
@@ -241,7 +241,6 @@ def _name(target: str | Target | Callable[..., Any]) -> str:
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not target or module == "__main__":
-        raise ArgumentError(
-            "isolate", f"{target!r} lives in this process only (accepted: what a module has by its name)"
-        )
+        reason = f"{target!r} lives in this process only (accepted: what a module has by its name)"
+        raise ArgumentError(request.needs_process or "isolate", reason)
     return f"{module}:{name}"

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..calling import OPTIONS, Calling, as_tuple
 from ..checks import Policy
-from ..errors import UsageError, one_of
+from ..errors import ArgumentError, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from ..inputs.found import HardCases
@@ -28,14 +28,6 @@ from .levels import check_levels
 Throughput = Literal["none", "quick", "full"]
 Own = Literal["found", "briefly", "beside", "none"]
 SEED = 0  # of every request that is not given another one, so that two people see the same inputs
-
-
-class ArgumentError(UsageError):
-    """An argument of a request that cannot be used: `argument` is its name here, `reason` what is wrong with it."""
-
-    def __init__(self, argument: str, reason: str) -> None:
-        super().__init__(f"{argument}: {reason}")
-        self.argument, self.reason = argument, reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +136,9 @@ class Request(Calling):
     @property
     def isolates(self) -> bool:
         """Whether targets are called in processes of their own."""
-        return self.isolate if self.isolate is not None else self.names_only and supported()
+        if self.isolate is not None:
+            return self.isolate
+        return (self.names_only or self.needs_process is not None) and supported()
 
     @property
     def measures_throughput(self) -> bool:

@@ -128,7 +128,8 @@ class BucketErrors:
         found = np.where(self.counted, self.error, 0.0)
         root = float(self.function.landmarks.get("root", "nan"))
         first = to_float64(self.fmt, self._bits_at(np.arange(len(found)))[0])
-        rows = np.flatnonzero((np.abs(first - root) <= abs(root) / 2) & (found > 0))
+        with np.errstate(over="ignore"):
+            rows = np.flatnonzero((np.abs(first - root) <= abs(root) / 2) & (found > 0))
         if len(rows):
             excess = self._least_exponent(rows) - (np.frexp(ROOT_UNIT)[1] - 1.0)
             found[rows] *= 2.0 ** np.minimum(excess, 0)

@@ -118,7 +118,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
         if request.measures_throughput and len(request.targets) == 1:
             copy_bytes_per_s()
 
-    thread = Thread(target=load, daemon=True)
+    thread = Thread(target=load, name="loading", daemon=True)
     thread.start()
     yield
     thread.join()

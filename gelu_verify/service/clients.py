@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from .problems import Problem
 
@@ -29,11 +29,11 @@ def client_of(address: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_among(address: str, places: frozenset[str]) -> bool:
-    """Whether an address is one of `places`, or in a network that is; `*` stands for all."""
-    if "*" in places or address in places:
+    """Whether an address is one of `places`, or in a network that is; `*` alone stands for all."""
+    if "*" in places:
         return True
     found = _parsed(address)
-    return found is not None and any(found in network for network in map(_network, places) if network is not None)
+    return found is not None and any(found in ip_network(place) for place in places)
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
@@ -43,13 +43,6 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return (isinstance(found, IPv6Address) and found.ipv4_mapped) or found
-
-
-def _network(place: str) -> IPv4Network | IPv6Network | None:
-    try:
-        return ip_network(place, strict=False)
-    except ValueError:  # a name
-        return None
 
 
 def note_quota(queue: str, most: int, left: int) -> None:

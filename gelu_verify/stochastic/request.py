@@ -9,6 +9,8 @@ from ..errors import UsageError, one_of
 from ..formats import DTYPES
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import real, whole
+from ..targets.kinds import kind_of
+from ..targets.kinds.python import KIND as PYTHON
 from .maps import LAWS, Map
 from .named import NAMED
 
@@ -47,7 +49,7 @@ class MapRequest(Calling):
                 accepted = ", ".join(OPTIONS[name].typed for name in TAKEN)
                 raise UsageError(f"{option.typed} is not for a random map (accepted: {accepted})")
         _ = self.limits  # refuses what is not a limit
-        if ":" not in self.target and self.target not in NAMED:
+        if self.target not in NAMED and kind_of(self.target) is not PYTHON:
             accepted = f"{', '.join(NAMED)}, module:function, path/file.py:function"
             raise UsageError(f"{self.target!r} names no random function (accepted: {accepted})")
         if self.dtype not in DTYPES:

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import math
+import random
 import re
 from pathlib import Path
 
@@ -33,12 +34,13 @@ from mutants import (
     when_long,
     where,
 )
+from random_parameters import random_values
 
 from gelu_verify.buckets.table import Table
 from gelu_verify.checks import CHECKS, Check, Finding, endurance, lengths, own_checks
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals, to_float64
-from gelu_verify.functions import FUNCTIONS
+from gelu_verify.functions import FUNCTIONS, named
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Point
@@ -133,15 +135,28 @@ def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
         assert finding.got_bits != finding.want_bits
 
 
-@pytest.mark.few(18)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("function", NATIVE_FIRST)
-def test_a_correct_implementation_is_never_accused(function, dtype):
-    record = judged(correct(function), dtype)
+def check_not_accused(record):
     assert {name for name, verdict in record.checks.items() if verdict == "fail"} == set()
     assert record.max_ulp <= 0.5000001
     assert record.correctly_rounded == record.faithful == 1
     assert record.zero_from is None
+
+
+@pytest.mark.few(18)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", NATIVE_FIRST)
+def test_a_correct_implementation_is_never_accused(function, dtype):
+    check_not_accused(judged(correct(function), dtype))
+
+
+@pytest.mark.parametrize("seed", [1, *nightly(*range(2, 150))])
+def test_nor_is_one_of_a_function_with_any_parameters(seed):
+    """Also where results overflow, and parameters are as small or as large as a number can be."""
+    rng = random.Random(seed)
+    for _ in range(3):
+        function = FUNCTIONS[rng.choice([name for name, each in FUNCTIONS.items() if each.parameters])]
+        name, dtype = named(function.name, random_values(function, rng)), rng.choice(list(DTYPES))
+        check_not_accused(judged(correct(name), dtype, rng.choice([None, "landmarks"]), few_calls=True))
 
 
 @pytest.mark.few(4)

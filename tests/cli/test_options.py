@@ -10,6 +10,29 @@ from click.testing import CliRunner
 
 from gelu_verify.cli import main
 
+APART = [
+    "run numpy --all",
+    "run --throughput full --no-throughput",
+    "run --fail-on defect --strict",
+    "run --in-process --time-limit 5",
+    "run --in-process --memory-limit 1G",
+    "ask numpy.silu float32 1 --in-process --time-limit 5",
+    "stochastic gelu --in-process --memory-limit 1G",
+    "stochastic gelu --bias 1e-3 --quick",
+    "stochastic gelu --seed 1 --no-seed",
+    "hardest gelu float16 --top 3 --all",
+    "gate --base HEAD --no-base",
+    "gate --own --base HEAD",
+    "gate --own --no-base",
+    "gate --own --budgets budgets.toml",
+    "budget --resolve a_run",
+    "budget --resolve --accept nan=known",
+    "budget --resolve --allow-looser",
+    "runs prune --keep 3 --dry-run --yes",
+    "trend --format html --json",
+    "compare a b --json --format markdown",
+]
+
 
 def commands(group, path=()):
     """Each command that does something, with the words that name it."""
@@ -66,3 +89,27 @@ def test_what_an_option_is_given_may_look_like_an_argument():
     said = CliRunner().invoke(main, ["attribute", "no_such_file.c:f", "--cflags", "--target=x86_64-linux-gnu"])
     assert "no option here" not in said.stderr
     assert "no_such_file.c" in said.stderr
+
+
+@pytest.mark.parametrize("line", APART)
+def test_what_would_not_be_used_is_refused(line):
+    """Of two options of which one alone decides, neither is ignored."""
+    words = line.split()
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 2
+    refused = [word for word in words if word.startswith("--") and word in said.stderr]
+    assert len(refused) + ("TARGET" in said.stderr) + ("RUN" in said.stderr) == 2, said.stderr
+    assert "exclude" in said.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_variable_that_is_not_set_is_not_taken_for_a_value(name, tmp_path, monkeypatch):
+    """`--out "$OUT"`, which would be the folder that one is in."""
+    monkeypatch.chdir(tmp_path)
+    for each in COMMANDS[name].params:
+        option = each.opts[-1] if isinstance(each, click.Option) and not each.is_flag else ""
+        for words in [[option, ""], [f"{option}="]] if option else [[""]]:
+            said = CliRunner().invoke(main, [*name.split(), *words])
+            before = option or name.split()[-1]
+            assert said.stderr == f"gelu-verify: error: an empty text follows {before} (a variable that is not set?)\n"
+    assert not [*tmp_path.iterdir()]

@@ -49,7 +49,8 @@ def test_turning_points_turn_and_there_are_no_others(function):
     if function.turning_points is None:
         return
     for text in function.turning_points:
-        assert abs(sum(derivative(function, text))) < 1e-18
+        if text not in function.also:  # at a jump there is no derivative
+            assert abs(sum(derivative(function, text))) < 1e-18
     xs = [Fraction(k, 16) + Fraction(1, 1000) for k in range(-160, 161)]
     turns = [Fraction(text) for text in function.turning_points]
     for x, y in pairwise(x for x in xs if function.is_defined(FLOAT64, FLOAT64.round(x))):

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from arb import ARB, Undecided, arb_round
 from marking import nightly
+from random_parameters import random_values
 
 from gelu_verify import exact, reference_bits
 from gelu_verify.formats import FORMATS, MODES
@@ -16,24 +17,6 @@ from gelu_verify.truth.oracle import round_exactly
 
 SECONDS = 0.5  # of one processor, for one value: the slowest takes some 0.02 s
 every_function = pytest.mark.parametrize("name", FUNCTIONS)
-
-
-def parameters(function, rng):
-    """Values of any size that a double has, and such as people choose."""
-    found = {}
-    for parameter in function.parameters:
-        kind = rng.randrange(5)
-        size = (
-            Fraction(rng.choice(("0.1", "1", "1/3", "1.702", "20", "0.5"))),
-            Fraction(1 + rng.random()) * Fraction(2) ** rng.randint(-1073, 1022),
-            Fraction(1 + rng.random()) * Fraction(2) ** rng.randint(-20, 20),
-            rng.choice((Fraction(2) ** -1074, Fraction(2) ** 1023, Fraction(10) ** 300, Fraction(1, 10**300))),
-            parameter.default,
-        )[kind]
-        value = rng.choice((-1, 1)) * size if parameter.low < 0 else size
-        if parameter.low <= value <= parameter.high:
-            found[parameter.name] = value
-    return found
 
 
 def inputs(function, fmt, rng, count):
@@ -56,7 +39,7 @@ def inputs(function, fmt, rng, count):
 def test_every_value_is_decided_and_right(name, count):
     rng = random.Random(name)
     for _ in range(count // 5):
-        values = parameters(FUNCTIONS[name], rng)
+        values = random_values(FUNCTIONS[name], rng)
         function = get_function(named(name, values))
         fmt, mode = FORMATS[rng.choice([*FORMATS])], rng.choice([*MODES])
         for bits in inputs(function, fmt, rng, 5):
@@ -79,7 +62,7 @@ def test_every_value_is_decided_and_right(name, count):
 def test_everything_is_said_of_any_input(name, count):
     rng = random.Random(f"lookup {name}")
     for _ in range(count):
-        function = get_function(named(name, parameters(FUNCTIONS[name], rng)))
+        function = get_function(named(name, random_values(FUNCTIONS[name], rng)))
         fmt = FORMATS[rng.choice([*FORMATS])]
         for bits in inputs(function, fmt, rng, 2):
             before = time.process_time()

@@ -122,6 +122,18 @@ def test_init_adds_targets_and_leaves_what_stands_there(project):
     assert [entry.request.targets for entry in read_project(file).entries] == [("k.c:silu_f32",), ("ops.py:relu",)]
 
 
+@needs_compiler
+def test_what_the_project_says_of_all_is_not_said_of_a_target_that_is_added(tmp_path, monkeypatch):
+    """It computes silu in float32: the table says so where others are relu in float16."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ops.py").write_text(OPS.replace("x.astype(np.float32)", "x"))
+    (tmp_path / "k.c").write_text(KERNEL)
+    for words in (["ops.py:relu", "--function", "relu", "--dtype", "float16"], ["k.c:silu_f32"]):
+        assert call("init", "--target", *words)[0] == 0
+    both = [entry.request for entry in read_project(tmp_path / "gelu-verify.toml").entries]
+    assert [(each.functions, each.dtypes) for each in both] == [(("relu",), ("float16",)), (("silu",), ("float32",))]
+
+
 def test_init_names_the_dtypes_that_a_target_returns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ops.py").write_text(OPS)

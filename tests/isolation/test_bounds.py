@@ -93,9 +93,9 @@ def test_what_stays_within_is_not_called_wrong(hosts, library, suffix):
 
 
 @pytest.mark.parametrize("name", ["x_before_if_long", "y_before_if_long"])
-def test_the_first_long_call_is_made_at_both_ends(hosts, library, name):
+def test_the_first_long_call_is_made_at_both_ends(library, name):
     """As those of a sweep are."""
-    with pytest.raises(TargetFailure, match=BEYOND[name]):
+    with Hosts(Limits(seconds=20)) as hosts, pytest.raises(TargetFailure, match=BEYOND[name]):
         chosen(hosts, library, name, "f32").timed("float32", np.arange(2001, dtype=np.uint32))
 
 

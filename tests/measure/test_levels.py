@@ -14,10 +14,10 @@ from program import PROGRAM
 from synthetic_runs import failed
 
 from gelu_verify import isa, targets, verify
-from gelu_verify.errors import MissingMeasurement, UsageError
+from gelu_verify.errors import ArgumentError, MissingMeasurement, UsageError
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure import levels
-from gelu_verify.measure.request import ArgumentError, Request
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.unsupported import is_unsupported, with_unsupported
 from gelu_verify.targets import switches_of
 from gelu_verify.targets.python_callables import callable_target

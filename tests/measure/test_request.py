@@ -2,9 +2,12 @@
 
 import dataclasses
 import json
+import os
 import shlex
+import time
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +18,14 @@ from hypothesis import strategies as st
 from gelu_verify import verify
 from gelu_verify.cli import main
 from gelu_verify.cli.run import _request, run
-from gelu_verify.errors import UsageError
+from gelu_verify.errors import ArgumentError, UsageError
 from gelu_verify.formats import DTYPES
 from gelu_verify.gate.budgets import Budgets
 from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.measure.elsewhere import RemoteSweep
 from gelu_verify.measure.identity import ProbeOutputs
 from gelu_verify.measure.jobs import find_jobs, selecting
-from gelu_verify.measure.request import ArgumentError, Request
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measure_one, measured
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets import select
@@ -45,7 +48,7 @@ OPTIONS = st.fixed_dictionaries(
         "memory_limit": st.integers(1 << 20, 1 << 30),
         "isolate": st.just(False),
     },
-)
+).filter(lambda options: "isolate" not in options or options.keys().isdisjoint(["time_limit", "memory_limit"]))
 NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 
 # options of `run` that say nothing about what is measured
@@ -84,6 +87,8 @@ def test_the_command_that_repeats_a_result_is_the_same_request(options):
         ({"time_limit": 0.0}, "the time limit 0.0 is out of range"),
         ({"memory_limit": 1}, "the memory limit 1 is below"),
         ({"ranges": ("1:2",)}, "ranges: need exactly one dtype"),
+        ({"isolate": False, "time_limit": 5}, "time_limit: is held in a process of its own"),
+        ({"isolate": False, "memory_limit": 1 << 30}, "memory_limit: is held in a process of its own"),
         ({"ranges": ("2:1",), "dtypes": ("float32",)}, "ranges: .*is empty"),
     ],
 )
@@ -98,6 +103,19 @@ def test_options_are_for_what_takes_them():
         find_jobs(Request(targets=(target,), array="numpy"))
     with pytest.raises(ArgumentError, match=r"^isolate: .* this process only"):
         measure_one(Request(targets=(lambda x: x,), isolate=True, **NAMES))
+
+
+def never_returns(x):
+    time.sleep(100)
+
+
+def test_a_limit_is_held_for_a_callable_too(monkeypatch):
+    """In a process of its own, where a fresh one can import it; else there is no limit, and no verdict."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+    record = measure_one(Request(targets=(never_returns,), time_limit=0.2, plan="landmarks", **NAMES))
+    assert record.record.failure_kind == "hang"
+    with pytest.raises(ArgumentError, match=r"^time_limit: .* this process only"):
+        measure_one(Request(targets=(lambda x: x,), time_limit=1, **NAMES))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

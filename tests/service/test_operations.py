@@ -128,6 +128,9 @@ def test_settings_come_from_flags_environment_and_file_in_this_order(tmp_path):
     ("options", "words"),
     [
         (["--limit", "bodies=1"], "unknown limit"),
+        (["--trusted-proxies", "nginx"], "'nginx' does not appear to be"),
+        (["--trusted-proxies", "10.0.0.1/8"], "has host bits set"),
+        (["--trusted-proxies", "*,127.0.0.1"], "or * alone"),
         (["--limit", "body_bytes=many"], "not a size"),
         (["--limit", "send_s=-1"], "send_s"),
         (["--limit", "small_processes=0"], "below 1"),

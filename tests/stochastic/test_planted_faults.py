@@ -24,7 +24,7 @@ FOUND = {
     "off_the_grid": ("independence", COARSE),
     "table_of_64ths": ("frequencies", QUICK),
     "table_of_hundredths": ("frequencies", QUICK),
-    "bfloat16_argument": ("frequencies", QUICK),
+    "bfloat16_argument": ("frequencies", 2e-4),
     "float16_probability": ("tails", 2e-4),
     "odd_significands": ("repeats", QUICK),
     "bias_in_one_cell": ("frequencies", QUICK),

@@ -135,6 +135,7 @@ def test_frameworks_pass(name, dtype):
 def test_arguments_that_cannot_be_used():
     for options, message in (
         ({"target": "nothing"}, "names no random function"),
+        ({"target": "k.c:f"}, "names no random function"),
         ({"target": "gelu", "rate": 2.0}, "rate"),
         ({"target": "gelu", "dtype": "int8"}, "dtype"),
         ({"target": "gelu", "bias": 0.0}, "bias"),
