@@ -6,7 +6,7 @@ Importing this imports no array library.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -135,6 +135,9 @@ class Calling:
         if not isinstance(self.kwargs, Mapping | None):
             raise UsageError(f"kwargs is of type {type(self.kwargs).__name__} (accepted: a dict)")
         self._set("kwargs", self.kwargs or {})
+        for name, option in OPTIONS.items():
+            if option.reading in ("text", "flags") and not isinstance(value := getattr(self, name), str | None):
+                raise ArgumentError(name, f"is of type {type(value).__name__} (accepted: a text)")
         self._set("isa", as_tuple(self.isa))
         if type(size := getattr(self, "memory_limit")) is str:  # noqa: B009 - of a configuration
             self._set("memory_limit", byte_count("memory_limit", size))
@@ -175,8 +178,8 @@ OPTIONS = {
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """Of one text, or of any number of values."""
-    return (value,) if isinstance(value, str) else tuple(value)
+    """Of one text, or of any number of values; one that is neither stands alone, for whoever reads it to refuse."""
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
 
 
 def literal_or_text(text: str) -> Any:

@@ -147,7 +147,7 @@ def get_function(name: str) -> Function:
     """The entry named `name`; UsageError lists the accepted names."""
     if isinstance(name, str) and "[" in name:
         return FUNCTIONS.with_parameters(name)
-    if name not in FUNCTIONS:
+    if not isinstance(name, str) or name not in FUNCTIONS:
         raise one_of("function", name, list(FUNCTIONS))
     return FUNCTIONS[name]
 

@@ -152,7 +152,7 @@ def split_name(name: str) -> tuple[str, dict[str, str]]:
 
 def named(name: str, values: Mapping[str, Any]) -> str:
     """The name of a function with these parameters, in place of those that it names: for `get_function`."""
-    if not values:
+    if not values or not isinstance(name, str):  # which `get_function` refuses
         return name
     base, found = split_name(name)
     texts = {**found, **{key: exact_text(exact_number(key, value)) for key, value in values.items()}}

@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import float_array
 from ..errors import OracleError, UsageError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Dyadic, Format, Mode, converted, dtype_name, get_format, get_mode, is_zero, numpy_dtype
+from ..formats import FORMATS, Dyadic, Format, Mode, converted, get_format, get_mode, is_zero, numpy_dtype
 from ..functions import Function, get_function, named
 from ..functions.enclosures import fraction
 from ..functions.limits import Limit, clamped, ends_of_limit
@@ -198,7 +198,10 @@ def ulp_error(function: str, x: Any, y: Any, dtype: Any = None, **parameters: An
     ys, other = float_array(y, dtype)
     if fmt != other:
         raise UsageError(f"x is {fmt.name}, y is {other.name}: they must have one dtype")
-    xs, ys = np.broadcast_arrays(xs, ys)
+    try:
+        xs, ys = np.broadcast_arrays(xs, ys)
+    except ValueError:
+        raise UsageError(f"x has the shape {xs.shape}, y {ys.shape}: they have no common one") from None
     error = judge(function, fmt.name, xs.copy().view(fmt.uint), ys.copy().view(fmt.uint)).error
     return error if error.ndim else float(error)
 
@@ -423,15 +426,17 @@ def _checked_bits(fmt: Format, bits: Any, name: str) -> np.ndarray:
 
 def _exact_number(x: Any, dtype: Any) -> Fraction | str:
     """The exact value of x, or 'inf', '-inf', 'nan'."""
-    if isinstance(x, np.generic):
-        fmt = get_format(dtype_name(np.asarray(x)))
-        return _bits_number(fmt, int(np.asarray(x).view(fmt.uint)))
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and not x.ndim):
+        array, fmt = float_array(x, dtype)
+        return _bits_number(fmt, int(array.view(fmt.uint)))
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
-    if dtype is not None:
-        fmt = get_format(dtype)
-        return _bits_number(fmt, fmt.parse(x) if isinstance(x, str) else fmt.round(Fraction(x)))
+    rounding = None if dtype is None else get_format(dtype)
+    if rounding is not None and isinstance(x, str):
+        return _bits_number(rounding, rounding.parse(x))
     value = x if isinstance(x, Fraction) else exact_number("x", x)
+    if rounding is not None:
+        return _bits_number(rounding, rounding.round(value))
     if value.denominator & (value.denominator - 1):
         raise UsageError(f"{x!r} is not a binary fraction: name the dtype that it is to be rounded to")
     return value

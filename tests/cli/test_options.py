@@ -7,9 +7,11 @@ import textwrap
 import click
 import pytest
 from click.testing import CliRunner
+from commands import commands
 
 from gelu_verify.cli import main
 
+COMMANDS = dict(commands(main))
 APART = [
     "run numpy --all",
     "run --throughput full --no-throughput",
@@ -32,18 +34,6 @@ APART = [
     "trend --format html --json",
     "compare a b --json --format markdown",
 ]
-
-
-def commands(group, path=()):
-    """Each command that does something, with the words that name it."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from commands(command, (*path, name))
-        else:
-            yield " ".join((*path, name)), command
-
-
-COMMANDS = dict(commands(main))
 
 
 def unused(function):

@@ -4,7 +4,11 @@ import dataclasses
 import math
 import threading
 import types
+from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from itertools import product
 
 import ml_dtypes
 import numpy as np
@@ -180,6 +184,40 @@ def test_bad_arguments_are_named():
         exact("gelu", 1.0, digits=0)
     with pytest.raises(UsageError, match="not a float"):
         reference("gelu", "1.0")
+
+
+ANYTHING = (
+    *(0, -1, 0.5, math.nan, -math.inf, 10**400, True, None, "x", "-6", "0x3c00", b"x", 1j, len, object(), [], [1, 2]),
+    *([1, "a"], [None], {}, {1}, range(3), Fraction(1, 3), Decimal("0.1"), Decimal("nan"), np.float16(2), np.int32(3)),
+    *(np.float64(-6), np.longdouble(1), np.zeros(3, np.float32), np.zeros((2, 3), np.float16), np.array(1.0)),
+    *(np.arange(3), np.array(["a"]), np.array([1, None]), np.zeros(3, ">f4"), np.zeros(2, [("a", "f4")])),
+)
+DTYPES_OR_NOT = ("float16", "float32", "bfloat16", np.float64, "fp16", np.int32, 1, None)
+
+
+@pytest.mark.parametrize(
+    "function", ["gelu", "elu", "elu[alpha=2]", "elu[alpha=x]", "swiglu", "log", "none", None, 1, ["gelu"]]
+)
+def test_whatever_is_passed_is_answered_or_refused(function):
+    for x, dtype in product(ANYTHING, DTYPES_OR_NOT):
+        for call in (
+            partial(reference, function, x, dtype),
+            partial(reference, function, 1.0, alpha=x),
+            partial(reference_bits, function, dtype, x),
+            partial(exact, function, x, dtype),
+            partial(ulp_error, function, x, np.zeros(3, np.float32), dtype),
+        ):
+            with suppress(UsageError):
+                call()
+
+
+def test_a_number_that_has_a_dtype_keeps_it():
+    """As `reference` has it: 0.1 of float32 is not rounded to float16, nor is float16 forgotten."""
+    assert exact("gelu", np.array(-6.5, np.float32)) == exact("gelu", -6.5)
+    with pytest.raises(UsageError, match="the array is float32, not float16"):
+        exact("gelu", np.float32(0.1), "float16")
+    with pytest.raises(UsageError, match=r"x has the shape \(2,\), y \(3,\)"):
+        ulp_error("gelu", np.zeros(2), np.zeros(3))
 
 
 def test_exact_decimals():
