@@ -325,9 +325,9 @@ def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]
         texts = low, high if colon else low
         by_pattern = all(re.fullmatch(r"0[xX][0-9a-fA-F_]+", text.strip()) for text in texts)
         a, b = map(fmt.parse, texts)
-    elif isinstance(item, Sequence) and len(item) == 2:
+    elif isinstance(item, Iterable) and len(pair := tuple(item)) == 2:
         by_pattern = True
-        a, b = map(fmt.check_bits, item)
+        a, b = map(fmt.check_bits, pair)
     else:
         raise UsageError(f'range {item!r:.60} cannot be used (accepted: "a:b" or a pair of bits)')
     if by_pattern and a <= b:
