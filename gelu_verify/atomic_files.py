@@ -112,14 +112,19 @@ def is_free(folder: Path) -> bool:
 def replace_file(path: Path, content: bytes, *, flush: bool = False) -> None:
     """Write a file, or replace it at once: a reader sees the old one or the new one, never a part.
 
+    A link stays one, to a new file; a device or a pipe is written to (root could replace /dev/null).
     `flush`: also after a power cut; OSError names `path`.
     """
-    partial = path.with_name(f"{PARTIAL}{secrets.token_hex(8)}")  # not the process number: containers share folders
+    place = path.resolve()
+    partial = place.with_name(f"{PARTIAL}{secrets.token_hex(8)}")  # not the process number: containers share folders
     try:
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            write_file(place, content, flush=False)
+            return
         write_file(partial, content, flush=flush)
-        partial.replace(path)
+        partial.replace(place)
         if flush:
-            flush_folder(path.parent)
+            flush_folder(place.parent)
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         raise

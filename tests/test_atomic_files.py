@@ -17,7 +17,6 @@ from gelu_verify.runs.store import _point_latest, write_folder
 
 WRITER = """
 import sys
-from pathlib import Path
 from gelu_verify.runs.store import write_folder
 sys.stdin.readline()
 for _ in range(int(sys.argv[2])):
@@ -153,3 +152,24 @@ def test_the_mode_of_a_folder_is_what_the_umask_says(tmp_path):
     finally:
         os.umask(before)
     assert place.stat().st_mode & 0o777 == 0o750
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path):
+    """Root could replace /dev/null: `gelu-verify trend --out /dev/null` in a container did."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "real").write_text("old")
+    (tmp_path / "link").symlink_to("folder/real")
+    (tmp_path / "dangling").symlink_to("folder/new")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for name in ("link", "dangling", "pipe"):
+        replace_file(tmp_path / name, b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    assert [(tmp_path / name).readlink().name for name in ("link", "dangling")] == ["real", "new"]
+    assert [each.read_bytes() for each in sorted((tmp_path / "folder").iterdir())] == [b"new", b"new"]
+    assert names(tmp_path) == ["dangling", "folder", "link", "pipe"]
+    with pytest.raises(IsADirectoryError) as raised:
+        replace_file(tmp_path / "folder", b"")
+    assert raised.value.filename == str(tmp_path / "folder")

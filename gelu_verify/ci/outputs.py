@@ -37,7 +37,7 @@ class CiOutputs:
         """Files of an earlier call: what is killed before it writes them must not seem to have passed."""
         for path in filter(None, (self.junit, self.sarif)):
             with suppress(OSError):  # said when it is written
-                if _is_replaceable(path):
+                if path.is_file() and not path.is_symlink():
                     path.unlink(missing_ok=True)
 
     def write(self, cases: Sequence[Case], exit_code: int, say: Callable[[str], object]) -> list[str]:
@@ -63,16 +63,8 @@ class CiOutputs:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """At once, never half written; a device, a pipe or a link is written to and stays what it is."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if _is_replaceable(path):
-        replace_file(path, content)
-    else:
-        path.write_bytes(content)
-
-
-def _is_replaceable(path: Path) -> bool:
-    return not path.is_symlink() and (path.is_file() or not path.exists())
+    replace_file(path, content)
 
 
 def _append_summary(path: Path, title: str, cases: Sequence[Case]) -> None:

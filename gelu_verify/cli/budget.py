@@ -15,7 +15,7 @@ import click
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, UsageError, cannot, printable
 from .gate import BUDGETS, NO_PROJECT, ROWS, TARGET, project_here, shown, tell_of_reasons_to_write
-from .options import REASON, WORKERS, check_apart
+from .options import REASON, WORKERS, check_apart, check_used
 from .program import OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def budget(
     from ..gate.rows import Selection
 
     check_apart("--resolve", "RUN", "--target", "--rows", "--accept", "--accept-existing", "--allow-looser")
+    check_used(not runs, "RUN was measured before", "--workers")
     project = project_here(file if runs else None)
     if not runs and project is None:
         raise UsageError(f"no RUN is given, and {NO_PROJECT})")

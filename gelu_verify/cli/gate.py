@@ -14,7 +14,7 @@ import click
 from ..ci.recipes import RECIPES, write_recipe
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
-from .options import MIN_GRADES, SEED, WORKERS, check_apart, naming_options, takes_target
+from .options import MIN_GRADES, SEED, WORKERS, check_apart, check_used, naming_options, takes_target
 from .program import MISSING, OVER_BUDGET, say
 
 if TYPE_CHECKING:
@@ -148,9 +148,7 @@ def gate(
     if project and not project.budgets.exists():
         raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
     path = file or (project.budgets if project else default_path())
-    for given, what in ((seed is not None, "--seed"), (revision is not None, "--base")):
-        if run and given:
-            raise UsageError(f"{what} is of what is measured now, and RUN was measured before")
+    check_used(not run, "RUN was measured before", "--seed", "--base", "--no-base", "--workers")
     selection = Selection(targets, patterns)
     everything, stored = read_budgets(path), deciding_run(run) if run else None
     budgets = everything.selected(selection)

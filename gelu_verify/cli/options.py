@@ -150,16 +150,27 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
 
 def check_apart(option: str, *others: str) -> None:
     """UsageError where `option` was typed, and beside it one of `others`, which would not be used."""
+    typed = _typed()
+    for other in others:
+        if option in typed and other in typed:
+            raise UsageError(f"{option} and {other} exclude each other: give one of them")
+
+
+def check_used(used: object, why_not: str, *options: str) -> None:
+    """UsageError where one of these was typed that would not be used."""
+    for option in () if used else _typed().intersection(options):
+        raise UsageError(f"{option} would not be used: {why_not}")
+
+
+def _typed() -> set[str]:
+    """The options and arguments that stand on the command line."""
     context = click.get_current_context()
-    typed = {
-        name: None
+    return {
+        name
         for each in context.command.params
         if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
         for name in (each.opts if isinstance(each, click.Option) else [(each.metavar or "").strip("[].")])
     }
-    for other in others:
-        if option in typed and other in typed:
-            raise UsageError(f"{option} and {other} exclude each other: give one of them")
 
 
 def check_given(x: tuple[str, ...]) -> None:

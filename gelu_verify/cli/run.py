@@ -24,6 +24,7 @@ from .options import (
     SPAN,
     WORKERS,
     check_apart,
+    check_used,
     naming_options,
     real_number,
     takes_target,
@@ -138,6 +139,7 @@ def run(
     check_apart("TARGET", "--all")
     check_apart("--no-throughput", "--throughput")
     check_apart("--strict", "--fail-on")
+    check_used(not typed["executor"].shares_memory, "threads have no items (see --executor)", "--item-seconds")
     if chunks is not None:
         if typed["budget"] not in (None, "0"):
             raise UsageError("--chunks takes the inputs of the plan alone: --budget is not for it")

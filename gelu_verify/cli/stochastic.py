@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .forms import show, takes_form
-from .options import check_apart, naming_options, real_number, takes_target, whole_number
+from .options import check_apart, check_used, naming_options, real_number, takes_target, whole_number
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, form: str, **opti
     check_apart("--no-seed", "--seed")
     with naming_options():
         request = _request(map_ or "", 1e-3 if quick else options.pop("bias"), options)
+    judged_as = request.judged_as()
+    check_used(judged_as.law == "constant", f"{judged_as.name} keeps x by a probability of its own", "--rate")
+    check_used(judged_as.can_be_scaled, f"{judged_as.name} scales nothing", "--scaled")
     plan = planned(request)
     for line in plan_lines(request, plan):
         say(line, err=form != "text")

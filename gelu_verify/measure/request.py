@@ -14,7 +14,7 @@ from ..errors import ArgumentError, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from ..inputs.found import HardCases
-from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
+from ..inputs.plans import DEFAULT, FIXED, LONGEST, Plan, get_plan, make_plan
 from ..isa import split_level
 from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
@@ -110,9 +110,18 @@ class Request(Calling):
 
     def _check_budget(self, budget: float | str) -> None:
         try:
-            Budget.of(budget)
+            adds = bool(Budget.of(budget))
         except UsageError as error:
             raise ArgumentError("budget", str(error)) from None
+        without = {
+            f"plan {self.plan}": self.plan not in (DEFAULT, FIXED),
+            f"executor {self.executor.name}": not self.executor.shares_memory,
+            "ranges": bool(self.ranges),
+            "a length": self.length is not None,
+        }
+        if adds and any(without.values()):
+            where = next(name for name, is_so in without.items() if is_so)
+            raise ArgumentError("budget", f"no inputs are added with {where} (accepted: 0)")
 
     def _check_ranges(self) -> None:
         """Before anything is looked for, which takes seconds."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 
+from ..errors import UsageError
 from .tokens import Token
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -94,6 +96,14 @@ class Settings:
     shutdown_delay_s: float = 0.0  # from SIGTERM, in which /readyz is 503 and requests are still accepted
     drain_s: float = 10.0  # that running requests then get
     limits: ServiceLimits = ServiceLimits()
+
+    def __post_init__(self) -> None:
+        for place in () if self.trusted_proxies == ("*",) else self.trusted_proxies:
+            try:
+                ip_network(place)
+            except ValueError as error:  # a name, for example: no client has one
+                accepted = "127.0.0.1, 10.0.0.0/8, or * alone"
+                raise UsageError(f"--trusted-proxies: {error} (accepted: {accepted})") from None
 
     @property
     def hosts(self) -> frozenset[str] | None:

@@ -57,8 +57,12 @@ class Map:
         return LAWS[self.name]
 
     @property
+    def can_be_scaled(self) -> bool:
+        return self.name in ("dropout", "relu_dropout")
+
+    @property
     def is_scaled(self) -> bool:
-        return self.scaled and self.name in ("dropout", "relu_dropout")
+        return self.scaled and self.can_be_scaled
 
     @property
     def slack(self) -> int:

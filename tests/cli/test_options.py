@@ -34,6 +34,19 @@ APART = [
     "trend --format html --json",
     "compare a b --json --format markdown",
 ]
+UNUSED = [  # the last option of each
+    "run numpy --item-seconds",
+    "run numpy --plan quick --budget",
+    "run numpy --length 7 --budget",
+    "run numpy --dtype float32 --bits 1:2 --budget",
+    "run numpy --executor processes --budget",
+    "gate a_run --own --workers",
+    "gate a_run --own --seed",
+    "budget a_run --workers",
+    "stochastic gelu --quick --plan --rate",
+    "serve --show-config --unix-socket a_socket --port",
+    "serve --show-config --store-bytes",
+]
 
 
 def unused(function):
@@ -90,6 +103,15 @@ def test_what_would_not_be_used_is_refused(line):
     refused = [word for word in words if word.startswith("--") and word in said.stderr]
     assert len(refused) + ("TARGET" in said.stderr) + ("RUN" in said.stderr) == 2, said.stderr
     assert "exclude" in said.stderr
+
+
+@pytest.mark.parametrize("line", UNUSED)
+def test_nor_is_an_option_ignored_beside_a_value_of_another(line):
+    *_, option = line.split()
+    said = CliRunner().invoke(main, [*line.split(), "1M" if option == "--store-bytes" else "1"])
+    assert said.exit_code == 2
+    assert f"error: {option}" in said.stderr
+    assert "would not be used" in said.stderr or "no inputs are added" in said.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
