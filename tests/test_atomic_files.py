@@ -17,6 +17,7 @@ from gelu_verify.runs.store import _point_latest, write_folder
 
 WRITER = """
 import sys
+from pathlib import Path
 from gelu_verify.runs.store import write_folder
 sys.stdin.readline()
 for _ in range(int(sys.argv[2])):
@@ -154,7 +155,7 @@ def test_the_mode_of_a_folder_is_what_the_umask_says(tmp_path):
     assert place.stat().st_mode & 0o777 == 0o750
 
 
-def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path):
+def test_what_is_not_a_file_is_written_to_and_stays_what_it_is(tmp_path):
     """Root could replace /dev/null: `gelu-verify trend --out /dev/null` in a container did."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "real").write_text("old")
