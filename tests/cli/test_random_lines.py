@@ -44,10 +44,10 @@ def folder(tmp_path_factory):
     (place / "empty").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        for name, dtype in (("a", "float16"), ("b", "bfloat16")):
-            words = ("--dtype", dtype, "--plan", "quick", "--no-throughput", "--no-report")
-            assert call("run", "ops:silu", "numpy.silu", "--function", "silu", *words, "--out", f"runs/{name}")[0] == 0
-    shutil.copytree(place / "runs/a", place / "runs/torn")
+        words = ("--dtype", "float16", "--plan", "landmarks", "--no-throughput", "--no-report")
+        assert call("run", "ops:silu", "--function", "silu", *words, "--out", "runs/a")[0] == 0
+    for copy in ("b", "torn"):
+        shutil.copytree(place / "runs/a", place / f"runs/{copy}")
     (place / "runs/torn/manifest.json").write_text((place / "runs/a/manifest.json").read_text()[:500])
     return place
 
@@ -59,7 +59,7 @@ def test_any_line_ends_as_it_should(folder, tmp_path, monkeypatch, seed):
     shutil.copytree(folder, place)
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(place)
-    for _ in range(25 if seed == 1 else 50):
+    for _ in range(15 if seed == 1 else 50):
         name = rng.choice(names)
         words = line(rng, name, COMMANDS[name])
         done = CliRunner().invoke(main, words)
