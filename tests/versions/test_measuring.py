@@ -134,7 +134,7 @@ def test_an_environment_of_a_process_that_was_killed_is_removed(tmp_path, monkey
         "import os; from gelu_verify.versions.environments import CannotBeInstalled, Installed, Installer\n"
         "with Installer().environment([]): os.kill(os.getpid(), 9)"
     )
-    subprocess.run([sys.executable, "-c", code], check=False)
+    subprocess.run([sys.executable, "-P", "-c", code], check=False)
     (left,) = tmp_path.glob("*/releases/*")
     with Installer().environment([]) as installed:
         assert not left.exists()
