@@ -115,12 +115,12 @@ def replace_file(path: Path, content: bytes, *, flush: bool = False) -> None:
     A link stays one, to a new file; a device or a pipe is written to (root could replace /dev/null).
     `flush`: also after a power cut; OSError names `path`.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        write_file(path, content, flush=False)
+        return
     place = path.resolve()
     partial = place.with_name(f"{PARTIAL}{secrets.token_hex(8)}")  # not the process number: containers share folders
     try:
-        if place.exists() and not (place.is_file() or place.is_dir()):
-            write_file(place, content, flush=False)
-            return
         write_file(partial, content, flush=flush)
         partial.replace(place)
         if flush:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -163,10 +164,12 @@ def test_what_is_not_a_file_is_written_to_and_stays_what_it_is(tmp_path):
     (tmp_path / "dangling").symlink_to("folder/new")
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    for name in ("link", "dangling", "pipe"):
-        replace_file(tmp_path / name, b"new")
-    assert os.read(reader, 10) == b"new"
-    os.close(reader)
+    output, stdout = os.pipe()
+    for place in (*(tmp_path / name for name in ("link", "dangling", "pipe")), Path(f"/proc/self/fd/{stdout}")):
+        replace_file(place, b"new")
+    assert [os.read(each, 10) for each in (reader, output)] == [b"new", b"new"]
+    for each in (reader, output, stdout):
+        os.close(each)
     assert (tmp_path / "pipe").is_fifo()
     assert [(tmp_path / name).readlink().name for name in ("link", "dangling")] == ["real", "new"]
     assert [each.read_bytes() for each in sorted((tmp_path / "folder").iterdir())] == [b"new", b"new"]

@@ -158,8 +158,10 @@ def check_apart(option: str, *others: str) -> None:
 
 def check_used(used: object, why_not: str, *options: str) -> None:
     """UsageError where one of these was typed that would not be used."""
-    for option in () if used else _typed().intersection(options):
-        raise UsageError(f"{option} would not be used: {why_not}")
+    typed = _typed()
+    for option in options:
+        if option in typed and not used:
+            raise UsageError(f"{option} would not be used: {why_not}")
 
 
 def _typed() -> set[str]:
