@@ -125,7 +125,9 @@ def _refuse_empty(words: Sequence[str]) -> None:
     for before, word in pairwise(["", *words]):
         option, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if not value and (equals or not word):
-            raise UsageError(f"{option or 'gelu-verify'}: an empty text follows (a variable that is not set?)")
+            raise UsageError(
+                f"{option or 'gelu-verify'}: an empty text follows (accepted: a value; is a variable not set?)"
+            )
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -123,5 +123,8 @@ def test_a_variable_that_is_not_set_is_not_taken_for_a_value(name, tmp_path, mon
         for words in [[option, ""], [f"{option}="]] if option else [[""]]:
             said = CliRunner().invoke(main, [*name.split(), *words])
             before = option or name.split()[-1]
-            assert said.stderr == f"gelu-verify: error: {before}: an empty text follows (a variable that is not set?)\n"
+            assert (
+                said.stderr
+                == f"gelu-verify: error: {before}: an empty text follows (accepted: a value; is a variable not set?)\n"
+            )
     assert not [*tmp_path.iterdir()]
