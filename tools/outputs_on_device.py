@@ -13,11 +13,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from cuda_inputs import few_bits
 
+from gelu_verify.errors import TargetUnavailable
 from gelu_verify.targets import find
 
 
 def main() -> None:
-    kernels = find(["cuda"])[0]
+    kernels, absent = find(["cuda"])
+    if absent:
+        raise TargetUnavailable(absent["cuda"])
     outputs = {
         f"{target.name.partition('.')[2]}|{dtype}": target.evaluate(dtype, few_bits(dtype))
         for target in kernels
