@@ -150,10 +150,7 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
 
 def check_apart(option: str, *others: str) -> None:
     """UsageError where `option` was typed, and beside it one of `others`, which would not be used."""
-    typed = _typed()
-    for other in others:
-        if option in typed and other in typed:
-            raise UsageError(f"{option} and {other} exclude each other: give one of them")
+    check_used(option not in _typed(), f"{option} is given", *others)
 
 
 def check_used(used: object, why_not: str, *options: str) -> None:

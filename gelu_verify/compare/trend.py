@@ -98,17 +98,14 @@ def trend(
             if all(not wanted or not names.isdisjoint(wanted) for wanted, names in asked):
                 found.setdefault((record.target, record.function, record.dtype), []).append((place, run, index))
     if not found:
-        raise MissingMeasurement(f"none of {len(dated)} stored runs has such a result (they have: {_names(dated)})")
+        records = [record for run in dated for record in run.results]
+        limits = ("target", targets), ("function", functions), ("dtype", dtypes)
+        there = [", ".join(dict.fromkeys(getattr(each, name) for each in records)) for name, asked in limits if asked]
+        accepted = f" (accepted: {'; '.join(there)})" if there else ""
+        raise MissingMeasurement(f"none of {len(dated)} stored runs has such a result{accepted}")
     series = [TrendSeries(*key, _points(members)) for key, members in found.items()]
     series.sort(key=lambda each: (-each.changes, -_grade(each), each.target, each.function, each.dtype))
     return Trend(tuple(described(run) for run in dated), tuple(series))
-
-
-def _names(runs: Sequence[Run]) -> str:
-    """Of all targets, functions and dtypes that there are."""
-    records = [record for run in runs for record in run.results]
-    parts = ((each.target for each in records), (each.function for each in records), (each.dtype for each in records))
-    return "; ".join(", ".join(dict.fromkeys(names)) for names in parts)
 
 
 def _grade(series: TrendSeries) -> int:
