@@ -54,12 +54,21 @@ PLAIN = (
     LIBRARY.partition("SWITCHES = ")[0] + "\n\ndef relu" + LIBRARY.partition("def relu")[2].replace("switched", "plain")
 )
 
-REFUSING = (
-    LIBRARY.partition("def relu")[0]
-    + """def relu(x):
-    if CODE == "SSE2":
+REFUSED = """
+import os
+
+import numpy as np
+
+
+def relu(x):
+    if os.environ.get("FAKE_ISA") == "sse2":
         raise NotImplementedError("no such code")
     return np.maximum(x, 0)
+"""
+
+REFUSING = (
+    LIBRARY.partition("def relu")[0]
+    + """from refused_library import relu
 
 
 def discover():
@@ -75,6 +84,7 @@ def run(tmp_path_factory):
     (folder / "switched_library.py").write_text(LIBRARY)
     (folder / "plain_library.py").write_text(PLAIN)
     (folder / "refusing_library.py").write_text(REFUSING)
+    (folder / "refused_library.py").write_text(REFUSED)
     described = folder / "switched-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: switched\nVersion: 1\n")
