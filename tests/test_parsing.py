@@ -130,7 +130,7 @@ def test_numbers_are_read_as_before():
     for text in ("1_000", "0x1_0", "0x1_0p3", "1e1_0", "0xc0d0_0000"):
         with pytest.raises(UsageError, match="is not a number"):
             single.parse(text)
-    assert list(sizes("2^14..2^18,1000")) == [1 << 14, 1 << 16, 1 << 18, 1000]
+    assert list(sizes(["2^14..2^18", "1000"])) == [1 << 14, 1 << 16, 1 << 18, 1000]
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "1e999999999", "1e-999999999", "1/0", "٣", ""])

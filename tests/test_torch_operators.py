@@ -211,6 +211,6 @@ def test_without_torch_the_error_says_what_to_install():
 
 def test_the_examples_of_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "use.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         subprocess.run([sys.executable, "-P", "-c", block], check=True)

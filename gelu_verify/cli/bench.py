@@ -9,32 +9,31 @@ from typing import Any
 
 import click
 
-from ..errors import UsageError
 from ..parsing import parse_whole
+from .options import Several
 from .program import stdout_for_results, warn
 
 
 @click.command()
 @click.argument("functions", nargs=-1, metavar="[FUNCTION]...")
-@click.option("--against", metavar="R,R", help="What to compare with: torch, copy (a memory copy), onnxruntime, "
-              "jax, ...; default: torch,copy where torch is installed, else copy.")  # fmt: skip
-@click.option("--dtype", "dtypes", default="float32", show_default=True, metavar="D,D", help="Dtypes.")
-@click.option("--sizes", default="2^14,2^18,2^24", show_default=True, metavar="N,N",
+@click.option("--against", cls=Several, metavar="R,R",
+              help="Compared with torch, copy (a memory copy), onnxruntime, jax, ...; default: torch,copy where "
+              "torch is installed, else copy.")  # fmt: skip
+@click.option("--dtype", "dtypes", cls=Several, default=("float32",), show_default=True, metavar="D,D", help="Dtypes.")
+@click.option("--sizes", cls=Several, default=("2^14,2^18,2^24",), show_default=True, metavar="N,N",
               help="Array sizes in elements; 2^14..2^24 grows by factors of 4.")  # fmt: skip
-@click.option(
-    "--threads", default="1", show_default=True, metavar="T,T", help="Numbers of threads that each side runs on."
-)
-@click.option(
-    "--scale", "scales", default="2", show_default=True, metavar="S,S", help="Inputs are S*randn, S from 1 to 1000."
-)
+@click.option("--threads", cls=Several, default=("1",), show_default=True, metavar="T,T",
+              help="Numbers of threads that each side runs on.")  # fmt: skip
+@click.option("--scale", "scales", cls=Several, default=("2",), show_default=True, metavar="S,S",
+              help="Inputs are S*randn, S from 1 to 1000.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def bench(
     functions: tuple[str, ...],
-    against: str | None,
-    dtypes: str,
-    sizes: str,
-    threads: str,
-    scales: str,
+    against: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    sizes: tuple[str, ...],
+    threads: tuple[str, ...],
+    scales: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Time our correctly rounded kernels beside other libraries.
@@ -48,15 +47,15 @@ def bench(
     from ..truth.correctly_rounded import FUNCTIONS
 
     with stdout_for_results():
-        rivals = _names(against) if against is not None else timing.default_rivals()
+        rivals = list(against) or timing.default_rivals()
         cases = [
             timing.TimedCase(*case)
             for case in product(
                 functions or FUNCTIONS,
-                _some("--dtype", dtypes),
+                dtypes,
                 timing.sizes(sizes),
-                map(_threads, _some("--threads", threads)),
-                [parse_whole("--scale", each, 1, 1000) for each in _some("--scale", scales)],
+                [parse_whole("--threads", each, 1, 64) for each in threads],
+                [parse_whole("--scale", each, 1, 1000) for each in scales],
             )
         ]
         for case in cases:
@@ -107,17 +106,3 @@ def _spread(side: dict[str, float]) -> str:
 
 def _size(n: int) -> str:
     return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
-
-
-def _names(text: str) -> list[str]:
-    return list(dict.fromkeys(name for name in (part.strip() for part in text.split(",")) if name))
-
-
-def _some(option: str, text: str) -> list[str]:
-    if not (names := _names(text)):
-        raise UsageError(f"{option} {text!r} is empty (accepted: one or more, separated by commas)")
-    return names
-
-
-def _threads(text: str) -> int:
-    return parse_whole("--threads", text, 1, 64)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import Several
 from .program import say
 
 
@@ -16,7 +17,7 @@ def export() -> None:
 
 @export.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--function", "functions", multiple=True, metavar="F", help="Write only what F needs; may be repeated.")
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Write only what these need.")
 def headers(folder: Path, functions: tuple[str, ...]) -> None:
     """Write the C headers of the correctly rounded functions.
 
@@ -32,9 +33,7 @@ def headers(folder: Path, functions: tuple[str, ...]) -> None:
 @export.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
-@click.option(
-    "--function", "functions", multiple=True, metavar="F", help="Write only the tables of F; may be repeated."
-)
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Write only the tables of these.")
 @click.option("--documentation", metavar="URL", help="Documentation that the page links to.")
 @click.option("--source", metavar="URL", help="Source code that the page links to.")
 def site(

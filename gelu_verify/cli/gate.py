@@ -14,7 +14,7 @@ import click
 from ..ci.recipes import RECIPES, write_recipe
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
-from .options import MIN_GRADES, SEED, WORKERS, check_apart, check_used, naming_options, takes_target
+from .options import MIN_GRADES, SEED, WORKERS, Several, check_apart, check_used, naming_options, takes_target
 from .program import MISSING, OVER_BUDGET, say
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ NO_PROJECT = "no project is here (`gelu-verify init --target TARGET` makes one"
 @click.command()
 @click.option("--target", "targets", multiple=True, metavar="TARGET",
               help="What to gate, as `gelu-verify run` takes it; may be repeated.")  # fmt: skip
-@click.option("--function", "functions", multiple=True, metavar="F", help="Default: what the name of the target says.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Default: every dtype that the target takes.")
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Default: what the name of the target says.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Default: every dtype that the target takes.")
 @click.option("--ci", "systems", type=click.Choice(tuple(RECIPES)), multiple=True,
               help="Write the file by which this runs the gate, too; may be repeated.")  # fmt: skip
 @takes_target()
@@ -86,9 +86,9 @@ def _start(targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[st
               help="Where conditions or inputs are not those of a budget, measure the code of git revision REV here, "
               "and hold the results against that. Default: of the commit that made the row.")  # fmt: skip
 @click.option("--no-base", is_flag=True, help="Measure no earlier code: the budgets have headroom there.")
-@click.option("--require", "families", multiple=True, metavar="FAMILY",
-              help="Exit with 3 unless FAMILY (such as cuda) was measured here or has an up-to-date recorded run; "
-              "may be repeated.")  # fmt: skip
+@click.option("--require", "families", cls=Several, metavar="F,F",
+              help="Exit with 3 unless each of these families (such as cuda) was measured here or has an up-to-date "
+              "recorded run.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--unchanged", is_flag=True,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # not generic before click 8.5
+_COMMA = re.compile(r",(?![^\[]*\])")
 _DURATION = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([smhd]?)")
 _SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -105,11 +106,26 @@ def _reason(option: str, text: str) -> tuple[str, str]:
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:
-    """Names, separated by commas, as a tuple."""
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    """Names, separated by commas that are in no brackets, as a tuple."""
+    found = tuple(part.strip() for part in _COMMA.split(text))
     if "" in found:
         raise UsageError(f"{option} {text!r} has an empty name (accepted: one or more, with commas between)")
     return found
+
+
+class Several(click.Option):
+    """An option of one or more names, with commas between or each after the option: all that were typed, each once."""
+
+    def __init__(self, declared: list[str], **attributes: Any) -> None:
+        super().__init__(declared, type=Typed("names", _names), multiple=True, **attributes)
+
+    def value_from_envvar(self, ctx: click.Context) -> list[str] | None:
+        text = self.resolve_envvar_value(ctx)
+        return None if text is None else [text]
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> tuple[str, ...]:
+        typed = [value] if isinstance(value, str) else value  # a text of a file
+        return tuple(dict.fromkeys(name for names in super().type_cast_value(ctx, typed) for name in names))
 
 
 def _span(option: str, text: str) -> tuple[int, int]:
@@ -237,7 +253,7 @@ def _name(param: click.Parameter | None) -> str:
     return param.opts[-1] if param is not None else "the number"
 
 
-DURATION, NAMES, REASON = Typed("time", _duration), Typed("names", _names), Typed("CHECK=REASON", _reason)
+DURATION, REASON = Typed("time", _duration), Typed("CHECK=REASON", _reason)
 SEED, SIZE, SPAN = Typed("seed", _seed), Typed("size", byte_count), Typed("A:B", _span)
 WORKERS = whole_number(1, MOST_WORKERS)
 MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
@@ -254,7 +270,7 @@ _TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`
     },
     "yes": {"is_flag": True},
     "no": {"is_flag": True, "callback": lambda context, param, typed: False if typed else None},
-    "names": {"type": NAMES, "default": ()},
+    "names": {"cls": Several},
     "count": {"type": LENGTH},
     "seconds": {"type": SECONDS},
     "bytes": {"type": Typed("size", _memory)},

@@ -23,6 +23,7 @@ from .options import (
     SEED,
     SPAN,
     WORKERS,
+    Several,
     check_apart,
     check_used,
     naming_options,
@@ -47,10 +48,10 @@ if TYPE_CHECKING:
     "--all", "everything", is_flag=True, help="Also run the opt-in families: slow ones, and re-implementations."
 )
 @click.option(
-    "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
+    "--function", "functions", cls=Several, metavar="F,F", help="Test only implementations of these functions."
 )
 @PARAMETERS
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Test only dtype D; may be repeated.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Test only these dtypes.")
 @click.option(
     "--plan",
     default="default",

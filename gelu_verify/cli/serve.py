@@ -14,7 +14,7 @@ import click
 
 from ..errors import MissingMeasurement, UsageError
 from ..parsing import byte_count, parse_real, parse_whole
-from .options import SIZE, check_used, real_number, whole_number
+from .options import SIZE, Several, check_used, real_number, whole_number
 from .program import warn
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _read_config(context: click.Context, parameter: click.Parameter, path: Path 
 
 def _text(value: Any) -> Any:
     """As it would be given on the command line."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @click.command(context_settings={"auto_envvar_prefix": "GELU_VERIFY"})
@@ -65,10 +65,11 @@ def _text(value: Any) -> Any:
 )
 @click.option("--workers", type=whole_number(1, 256), default=1, show_default=True, metavar="N",
               help="Processes; each has the limits for itself. SIGHUP replaces one after the other.")  # fmt: skip
-@click.option("--allowed-hosts", metavar="A,B",
+@click.option("--allowed-hosts", cls=Several, metavar="A,B",
               help="Names that `Host` may have; default any, or on a loopback address its names.")  # fmt: skip
-@click.option("--trusted-proxies", metavar="A,B", default="", help="Addresses or networks of proxies whose "
-              "X-Forwarded-For says who the client is; *: everybody.")  # fmt: skip
+@click.option("--trusted-proxies", cls=Several, metavar="A,B",
+              help="Addresses or networks of proxies whose X-Forwarded-For says who the client is; *: "
+              "everybody.")  # fmt: skip
 @click.option("--store", type=FOLDER, metavar="DIR", help="Folder for uploads that are sent with the token.")
 @click.option("--store-bytes", type=SIZE, metavar="SIZE", help="Size of the store beyond which nothing is stored.")
 @click.option(
@@ -81,7 +82,7 @@ def _text(value: Any) -> Any:
     help=f"File with the token for uploads, or a line for each client: name, scopes, token; default ${TOKEN}.",
 )
 @click.option("--runs", type=FOLDER, metavar="DIR", help="Folder of stored runs to publish.")
-@click.option("--answers", metavar="A,B", default="installed", show_default=True,
+@click.option("--answers", cls=Several, metavar="A,B", default=("installed",), show_default=True,
               help="Target families whose outputs the page shows beside the reference value, each in its own process; "
               "installed: all that are found; none: no family.")  # fmt: skip
 @click.option("--spool", type=FOLDER, metavar="DIR", help="Folder for request bodies while they are used; default the "
@@ -135,28 +136,22 @@ def _settings(options: dict[str, Any]) -> Settings:
             raise UsageError(f"--{name} {options[name]} is not a folder")
     if store is not None and not tokens:
         warn(f"--store without a token: uploads cannot be stored (give --token-file or ${TOKEN})")
-    hosts = options["allowed_hosts"]
     same = ("host", "port", "unix_socket", "workers", "store", "store_bytes", "retain_days", "runs", "spool",
-            "documentation", "source", "log_requests")  # fmt: skip
+            "documentation", "source", "log_requests", "trusted_proxies")  # fmt: skip
     return Settings(
         **{name: options[name] for name in same}, tokens=tokens, families=_families(options["answers"]),
-        allowed_hosts=None if hosts is None else tuple(_names(hosts.lower())),
-        trusted_proxies=tuple(_names(options["trusted_proxies"])), jobs_folder=options["jobs"],
+        allowed_hosts=tuple(name.lower() for name in options["allowed_hosts"]) or None, jobs_folder=options["jobs"],
         shutdown_delay_s=options["shutdown_delay"], drain_s=options["drain"], limits=_limits(options["limit"]),
     )  # fmt: skip
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _families(text: str) -> tuple[str, ...] | None:
+def _families(given: tuple[str, ...]) -> tuple[str, ...] | None:
     """Target families; None for those that are installed."""
     from ..targets import families
 
-    if text == "installed":
+    if given == ("installed",):
         return None
-    names = tuple(name for name in _names(text) if name != "none")
+    names = tuple(name for name in given if name != "none")
     for name in names:
         if name not in families():
             raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(families())}, installed, none)")
@@ -192,14 +187,14 @@ def _as_toml(context: click.Context, options: dict[str, Any], limits: ServiceLim
             continue
         value, source = options[name], context.get_parameter_source(name)
         where = "default" if source is None else source.name.lower().replace("default_map", "file").replace("_", " ")
-        shown = f"# {name} is not set" if value is None else f"{name} = {_toml(value)}"
-        lines.append(f"{shown}  # {where}" if value is not None else shown)
+        is_set = value not in (None, ())
+        lines.append(f"{name} = {_toml(value)}  # {where}" if is_set else f"# {name} is not set")
     lines += ["", "[limits]", *(f"{field.name} = {_toml(getattr(limits, field.name))}" for field in fields(limits))]
     return "\n".join(lines)
 
 
 def _toml(value: Any) -> str:
-    return json.dumps(value if isinstance(value, int | float) else str(value), ensure_ascii=False)
+    return json.dumps(value if isinstance(value, int | float) else _text(value), ensure_ascii=False)
 
 
 def _tokens(path: Path | None) -> tuple[Token, ...]:

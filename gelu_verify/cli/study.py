@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .executor_options import takes_executor
-from .options import NAMES, SEED, WORKERS, whole_number
+from .options import SEED, WORKERS, Several, whole_number
 from .program import say
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ _RUNS = whole_number(2, 1000)
               help="Of the splits of the data, the initial parameters and the order of the examples.")  # fmt: skip
 @click.option("--runs", type=_RUNS, default=None, metavar="N",
               help="Networks of each activation, dtype and task in each of two sets; default 20.")  # fmt: skip
-@click.option("--task", "tasks", type=NAMES, metavar="T,T",
+@click.option("--task", "tasks", cls=Several, metavar="T,T",
               help="Only these tasks; default all twelve (text is only served).")  # fmt: skip
-@click.option("--unit", "units", type=NAMES, metavar="U,U",
+@click.option("--unit", "units", cls=Several, metavar="U,U",
               help="Only these activations; what they are compared with is added.")  # fmt: skip
-@click.option("--dtype", "dtypes", type=NAMES, metavar="D,D", help="Only these dtypes; float64 is added.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Only these dtypes; float64 is added.")
 @click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes of --executor.")
 @click.option("--stored", "stored", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Compute nothing: show the study that is stored in DIR.")  # fmt: skip
@@ -40,9 +40,9 @@ def study(
     out: Path,
     seed: int,
     runs: int | None,
-    tasks: tuple[str, ...] | None,
-    units: tuple[str, ...] | None,
-    dtypes: tuple[str, ...] | None,
+    tasks: tuple[str, ...],
+    units: tuple[str, ...],
+    dtypes: tuple[str, ...],
     workers: int,
     executor: Where,
     stored: Path | None,
@@ -63,7 +63,7 @@ def study(
     if stored is not None:
         found = read_study(stored)
     else:
-        plan = plan_of(tasks, units, dtypes, RUNS if runs is None else runs, seed)
+        plan = plan_of(tasks or None, units or None, dtypes or None, RUNS if runs is None else runs, seed)
         observer = OnStderr()
         with opened_when_asked(executor, workers, observer.warn) as opening:
             found = run_study(plan, out, opening, observer)

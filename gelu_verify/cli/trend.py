@@ -10,6 +10,7 @@ import click
 
 from ..errors import GeluVerifyError, UsageError
 from .forms import show, takes_form
+from .options import Several
 from .program import warn
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ _SERIES = 6  # that are printed without --details
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only this family or target; may be repeated.")
-@click.option("--function", "functions", multiple=True, metavar="F", help="Only function F; may be repeated.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Only dtype D; may be repeated.")
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Only these functions.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Only these dtypes.")
 @takes_form("csv", text="html: a page with charts.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write that form to FILE; default: print it.")  # fmt: skip

@@ -17,7 +17,7 @@ import click
 from ..errors import MissingMeasurement, UsageError
 from ..versions import HERE
 from .forms import show, takes_form
-from .options import whole_number
+from .options import Several, whole_number
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 from .terminal import SCREEN
 
@@ -40,12 +40,12 @@ _SHOWN = 6  # changes of a release
 @click.option("--to", "last", metavar="B", help="The last one; default: the newest.")
 @click.option("--releases", "most", type=whole_number(1, 1000), metavar="N", help="So many of them, evenly.")
 @click.option("--newer", is_flag=True, help="Only those that are newer than what is kept in --out.")
-@click.option("--isa", "levels", multiple=True, metavar="L", help="Limit the library to instruction-set level L; all: "
-              "each that it and this processor have. May be repeated; default: the processor's own.")  # fmt: skip
+@click.option("--isa", "levels", cls=Several, metavar="L,L", help="Limit the library to instruction-set level L; all: "
+              "each that it and this processor have. Default: the processor's own.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only these paths of a known library "
               "(torch.gelu); or functions of a package (module:function), or files of a checkout.")  # fmt: skip
-@click.option("--function", "functions", multiple=True, metavar="F", help="Only function F; may be repeated.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Only dtype D; may be repeated.")
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Only these functions.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Only these dtypes.")
 @click.option("--array", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True,
               help="Which arrays the functions of a package take.")  # fmt: skip
 @click.option("--find-links", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
@@ -306,8 +306,8 @@ def _bisected(source: ReleaseSource, releases: Sequence[Release], x: str | None)
 @click.option("--isa", "level", metavar="L", help="At instruction-set level L; default: the highest that this "
               "processor and both releases have.")  # fmt: skip
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only this path; may be repeated.")
-@click.option("--function", "functions", multiple=True, metavar="F", help="Only function F; may be repeated.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Only dtype D; may be repeated.")
+@click.option("--function", "functions", cls=Several, metavar="F,F", help="Only these functions.")
+@click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Only these dtypes.")
 @click.option("--fail-on", type=click.Choice(["worse", "change"]), help="Exit with 1 if something is worse, or "
               "anything changed; with 3 if that is not known.")  # fmt: skip
 @takes_form(text="text: one screen, the worst first.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -177,9 +177,9 @@ def _torch(case: TimedCase, x: np.ndarray) -> tuple[str, Side]:
 # ---- what was asked for --------------------------------------------------------------------------
 
 
-def sizes(text: str) -> Iterator[int]:
-    """'1000', '2^14', '2^14,2^18', or '2^14..2^24': times four from the first, and the last."""
-    for part in text.split(","):
+def sizes(parts: Iterable[str]) -> Iterator[int]:
+    """Each of them '1000', '2^14', or '2^14..2^24': times four from the first, and the last."""
+    for part in parts:
         first, dots, last = part.partition("..")
         low, high = _size(first), _size(last if dots else first)
         if low > high:

@@ -23,7 +23,7 @@ from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .contract import as_demanded
 from .importing import quiet
 from .probing import ordinary_numbers
-from .python_floats import NUMBERS
+from .python_floats import NUMBERS, is_of_any_precision
 
 if TYPE_CHECKING:
     from .callable_target import CallableTarget
@@ -109,7 +109,8 @@ class Detection:
 
     def _numbers_kind(self) -> ArrayKind | None:
         """One number at a time, or lists, for what takes no array."""
-        if self._target.line is not None or self._target.dimensions != (None,) or self._device:
+        line = self._target.line
+        if (line is not None and "y" in line.names) or self._target.dimensions != (None,) or self._device:
             return None
         for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
             result = self._tried(NUMBERS[name])
@@ -167,15 +168,18 @@ def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
 
 
 def _is_number(result: Any) -> bool:
-    return isinstance(result, float | int | np.generic) and not isinstance(result, bool)
+    if isinstance(result, np.ndarray):  # as `rounded` has it
+        return not result.shape
+    if isinstance(result, float | int | np.generic):
+        return not isinstance(result, bool)
+    return is_of_any_precision(result)
 
 
 def _are_numbers(result: Any) -> bool:
-    return (
-        isinstance(result, list | tuple)
-        and len(result) == len(ordinary_numbers("float64"))
-        and all(map(_is_number, result))
-    )
+    if isinstance(result, np.ndarray):
+        return bool(result.shape == (len(ordinary_numbers("float64")),))
+    is_one_each = isinstance(result, list | tuple) and len(result) == len(ordinary_numbers("float64"))
+    return is_one_each and all(map(_is_number, result))
 
 
 def _likeliest_first(dtypes: Iterable[str]) -> list[str]:

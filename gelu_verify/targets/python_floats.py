@@ -1,19 +1,23 @@
 """Functions of Python's own numbers: one float at a time, lists, array.array, memoryview.
 
 A Python float is a double. As a result of a narrower dtype it is accepted where it is exactly a number of that dtype;
-what is not is refused, unless the call says `rounded(...)`, which rounds once, to nearest even.
+what is not is refused, unless the call says `rounded(...)`, which rounds once, to nearest even. The same holds of
+numbers of any precision: mpmath's, gmpy2's and sympy's, Fraction, Decimal.
 """
 
 from __future__ import annotations
 
 import array
+import math
 from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 
 from ..errors import TargetFailure, UsageError, one_of
-from ..formats import converted, get_format, to_float64
+from ..formats import Format, converted, get_format, to_float64
 from .arrays import KINDS, ArrayKind, bits_of, get_kind
 
 _CODES = {"float32": "f", "float64": "d"}  # of array.array and memoryview
@@ -95,6 +99,10 @@ def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
         elif type(number) in (float, int, np.float64):
             doubles[index] = _as_float(name, number, index)
             plain[index] = True
+        elif is_of_any_precision(number):
+            found[index], is_exact = _nearest(fmt, number)
+            if not is_exact:
+                raise _not_of(name, dtype, f"{number!r:.60}", index)
         elif isinstance(number, np.generic) or not isinstance(number, (bool, complex, str, list, tuple, type(None))):
             bits = bits_of(name, dtype, number)
             if bits.size != 1:
@@ -126,12 +134,36 @@ def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
     other = np.flatnonzero((to_float64(fmt, bits) != doubles) & ~np.isnan(doubles))
     if len(other):
         at = int(other[0])
-        raise TargetFailure(
-            f"{name} returned {doubles[at].item()!r}, a double, at index {at} where {dtype} was expected "
-            '(--call "rounded(f(x))" rounds it once)',
-            "dtype",
-        )
+        raise _not_of(name, dtype, f"{doubles[at].item()!r}, a double,", at)
     return bits
+
+
+def _not_of(name: str, dtype: str, number: str, index: int) -> TargetFailure:
+    hint = '--call "rounded(f(x))" rounds it once'
+    return TargetFailure(f"{name} returned {number} at index {index} where {dtype} was expected ({hint})", "dtype")
+
+
+def is_of_any_precision(number: Any) -> bool:
+    """Whether it is a number of fractions, decimal, mpmath, gmpy2 or sympy, and not one of Python's own, or NumPy's."""
+    if isinstance(number, int | float | np.generic):
+        return False
+    return isinstance(number, Rational) or hasattr(number, "_mpf_") or hasattr(number, "as_integer_ratio")
+
+
+def _nearest(fmt: Format, number: Any) -> tuple[int, bool]:
+    """Bits of the number of the format that it rounds to, and whether it is that exactly."""
+    value: Fraction | tuple[int, int] | None = None
+    if hasattr(number, "_mpf_"):  # whose exponent may be anything: a fraction would not fit in memory
+        sign, significand, exponent, _ = number._mpf_
+        value = (int(-significand if sign else significand), int(exponent)) if significand else None
+    elif isinstance(number, Rational):
+        value = Fraction(number)
+    elif 0 < abs(float(number)) < math.inf:
+        value = Fraction(*map(int, number.as_integer_ratio()))
+    if value:
+        return fmt.round(value), fmt.round(value, "down") == fmt.round(value, "up")
+    same = float(number)  # zero or nearly, infinite or nearly, NaN: of the same sign
+    return fmt.parse(repr(same)), bool(number == same or number != number)
 
 
 def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
@@ -146,8 +178,11 @@ def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
     fmt = get_format(dtype)
     if kind is None:
         numbers = result if isinstance(result, list | tuple) else [result]
-        wide, bits = "float64", numbers_bits(name, "float64", [_widened(number) for number in numbers])
-        bits = bits if isinstance(result, list | tuple) else bits.reshape(())
+        if any(map(is_of_any_precision, numbers)):
+            wide, bits = dtype, np.array([_nearest(fmt, number)[0] for number in numbers], fmt.uint)
+        else:
+            wide, bits = "float64", numbers_bits(name, "float64", [_widened(number) for number in numbers])
+        bits = bits if numbers is result else bits.reshape(())
     else:
         wide, bits = kind.to_bits(kind.wait(result))
     if get_format(wide).precision < fmt.precision:

@@ -145,9 +145,9 @@ def test_usage_errors(args, words):
 
 
 def test_sizes():
-    assert list(bench.sizes("1000,2^14")) == [1000, 1 << 14]
-    assert list(bench.sizes("2^14..2^24")) == [1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
-    assert list(bench.sizes("2^14..2^17")) == [1 << 14, 1 << 16, 1 << 17]
+    assert list(bench.sizes(["1000", "2^14"])) == [1000, 1 << 14]
+    assert list(bench.sizes(["2^14..2^24"])) == [1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
+    assert list(bench.sizes(["2^14..2^17"])) == [1 << 14, 1 << 16, 1 << 17]
 
 
 def test_the_parts_of_the_threads_are_the_whole():

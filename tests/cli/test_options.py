@@ -68,6 +68,22 @@ def test_one_that_is_not_is_seen():
     assert unused(command) == ["not_used", "also_not"]
 
 
+SEVERAL = [
+    (name, each)
+    for name, command in COMMANDS.items()
+    for each in command.params
+    if isinstance(each, click.Option) and "," in (each.metavar or "")
+]
+
+
+@pytest.mark.parametrize(("name", "option"), SEVERAL, ids=lambda each: getattr(each, "name", each))
+def test_names_may_be_typed_together_or_apart(name, option):
+    typed = option.opts[-1]
+    words = [typed, "gelu[mu=0,sigma=2], silu", typed, "silu", f"{typed}=a"]
+    context = COMMANDS[name].make_context(name, words, resilient_parsing=True)
+    assert context.params[option.name] == ("gelu[mu=0,sigma=2]", "silu", "a")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_help(name):
     options = [each for each in COMMANDS[name].params if isinstance(each, click.Option) and not each.hidden]

@@ -452,4 +452,5 @@ MODELS = {  # name: (dtypes, formula), ...
     "xnnpack-gelu_tanh_nofma": [(("float16",), xnnpack("tanh 6/4", 3.26953125, "mac"))],
     "xnnpack-gelu_tanh_f32acc": [(("float16",), wide(xnnpack("tanh 6/4 float", 3.26953125, "mac")))],
     "xnnpack-gelu_tanh_f32acc_2025": [(("float16",), wide(xnnpack("tanh 6/4", 3.26953125, "mac")))],
+    "xnnpack-gelu_tanh_f32acc_2025_avx512": [(("float16",), wide(xnnpack("tanh 6/4", 3.26367188, "fma")))],
 }  # fmt: skip

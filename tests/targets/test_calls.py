@@ -1,7 +1,11 @@
 """How Python callables are called: the line that says it, numbers, lists, shapes, classes, gradients, refusals."""
 
+import re
 import sys
+from decimal import Decimal
+from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from foreign import bits, chosen, some_bits
@@ -9,13 +13,15 @@ from marking import nightly
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
-from gelu_verify.formats import DTYPES, converted, get_format
+from gelu_verify.formats import DTYPES, converted, get_format, is_finite, is_zero
 from gelu_verify.targets.extra_outputs import collecting
 from gelu_verify.targets.fixed_shapes import batches_for, parsed_shape, without_padding
 from gelu_verify.targets.python_callables import callable_target
+from gelu_verify.targets.python_floats import numbers_bits, rounded
 
 SOURCE = """
-import array, functools, math
+import array, decimal, fractions, functools, math
+import mpmath
 import numpy as np
 
 def halved(x): return x * x.dtype.type(0.5)
@@ -60,6 +66,11 @@ class Layer:
     def of_class(cls, x): return halved(x)
 part = functools.partial(Layer.method, Layer(0.5))
 lambda_ = lambda x: halved(x)
+def float_third(x): return float.__truediv__(x, 3.0)
+def float_thirds(xs): return [float_third(x) for x in xs]
+def fraction_third(x): return fractions.Fraction(x) / 3
+def decimal_third(x): return decimal.Decimal(x) / 3
+def mpmath_third(x): return mpmath.mpf(x) / 3
 """
 HALF = {"1": "0.5", "-3": "-1.5", "-0": "-0", "inf": "inf", "nan": "nan"}
 
@@ -106,6 +117,39 @@ def test_a_declared_rounding_is_done_once_and_reported(dtype):
     result = verify(target, "erf", dtype, "quick")
     assert result.failure is None
     assert result.max_ulp < 0.5001  # twice would pass half a ULP
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", *nightly("float16", "float32")])
+@pytest.mark.parametrize("path", ["float_third", "float_thirds", "fraction_third", "decimal_third", "mpmath_third"])
+def test_what_a_refused_number_is_told_to_type_rounds_it_once(file, path, dtype):
+    fmt, x = get_format(dtype), some_bits(dtype, 300)
+    x = x[is_finite(fmt, x) & ~is_zero(fmt, x)]
+    with pytest.raises(TargetFailure, match=f"where {dtype} was expected") as refusal:
+        chosen(f"{file}:{path}", dtype=dtype).evaluate(dtype, x)
+    typed = re.search('--call "(.*)" ', str(refusal.value))[1]
+    got = chosen(f"{file}:{path}", dtype=dtype, call=typed).evaluate(dtype, x)
+    for x_bits, y_bits in zip(x.tolist(), got.tolist(), strict=True):
+        third = fmt.fraction(x_bits) / 3
+        has_53_bits = path.startswith(("float", "mpmath"))
+        assert y_bits == fmt.round(Fraction(float(third)) if has_53_bits else third)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["mpmath.ldexp(1, -(10**30))", "Decimal('1e-999999')", "-mpmath.mpf(10) ** (10**20)", "Decimal('-1e9999')"],
+)
+def test_a_number_beyond_every_format_is_none_of_it_unless_rounded(number):
+    value = eval(number, {"mpmath": mpmath, "Decimal": Decimal})
+    with pytest.raises(TargetFailure, match="rounds it once"):
+        numbers_bits("f", "float64", [value])
+    assert rounded("f", "float64", value).item() == (0.0 if value > 0 else -np.inf)
+    assert rounded("f", "float64", [value, 0.5]).tolist()[1] == 0.5
+
+
+def test_numbers_of_any_precision_keep_their_sign_of_zero_and_what_is_not_finite():
+    given = [Decimal("-0"), Decimal("-Infinity"), mpmath.nan, mpmath.mpf("-0.5"), Fraction(3, 4), mpmath.inf]
+    want = bits("float16", "-0", "-inf", "nan", "-0.5", "0.75", "inf")
+    assert numbers_bits("f", "float16", given).tolist() == want.tolist()
 
 
 @pytest.mark.parametrize("source", DTYPES)

@@ -17,6 +17,7 @@ from gelu_verify import targets
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.machine import machine
 from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge, reference
@@ -175,7 +176,8 @@ def test_torch_zero_and_minus_infinity():
     x = line("float32", -7, -1, 60_001)
     y = gelu.evaluate("float32", x)
     zero_from = x.view("f4")[(y & 0x7FFFFFFF) == 0].max()
-    assert -5.56 < zero_from < -5.53
+    low, high = (-5.50, -5.49) if "avx512f" in machine()["isa"] else (-5.56, -5.53)
+    assert low < zero_from < high
     infinity = np.array([fmt.infinity | fmt.sign_mask], fmt.uint)
     assert fmt.is_nan(int(gelu.evaluate("float32", infinity)[0]))
 
