@@ -135,3 +135,17 @@ def arb_round(function: Function, fmt: Format, x_bits: int, mode: Mode = "neares
                     return a
         precision *= 2
     raise Undecided(f"Arb does not decide {function.name} at {Fraction(m) * Fraction(2) ** e}")
+
+
+def arb_agrees(
+    function: Function, fmt: Format, x_bits: int, got: int, mode: Mode = "nearest", most: int = 1 << 17
+) -> bool | None:
+    """Whether the bits of f(x) are those of Arb, but for the sign of a zero that may have either; None where the value
+    is that of a pole, by definition, and where Arb does not decide it: beside a limit, and where f(x) is exact."""
+    if function.is_defined(fmt, x_bits) and function.is_stated(fmt, x_bits):
+        return None
+    try:
+        want = arb_round(function, fmt, x_bits, mode, most)
+    except Undecided:
+        return None
+    return got == want or (function.either_zero and fmt.magnitude(got) == fmt.magnitude(want) == 0)

@@ -2,7 +2,7 @@
 
 import flint
 import pytest
-from arb import ARB, arb_round
+from arb import ARB, arb_agrees
 from marking import NATIVE_FIRST, nightly
 from points import delicate_inputs
 
@@ -27,8 +27,9 @@ every_pair = pytest.mark.parametrize("dtype", DTYPES)
 def test_arb_agrees(name, dtype, seed, points):
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
     inputs = delicate_inputs(function, fmt, points, seed)
-    different = [fmt.bits_text(x) for x in inputs if round_exactly(function, fmt, x) != arb_round(function, fmt, x)]
-    assert different == []
+    agrees = {x: arb_agrees(function, fmt, x, round_exactly(function, fmt, x)) for x in inputs}
+    assert [fmt.bits_text(x) for x, same in agrees.items() if same is False] == []
+    assert sum(same is None for same in agrees.values()) <= points / 100
 
 
 @every_pair
