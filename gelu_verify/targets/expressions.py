@@ -53,18 +53,23 @@ def _has_name(tree: ast.AST, name: str) -> bool:
 
 
 def python_program(
-    imports: str, array: str, further: Mapping[str, str] | None = None, before: Mapping[str, str] | None = None
+    imports: str,
+    array: str,
+    further: Mapping[str, str] | None = None,
+    before: Mapping[str, str] | None = None,
+    number: str = "float({})",
 ) -> Program:
     """Programs of a library of arrays; `array` is text with `{n}`, `{value}` and `{dtype}`.
 
-    `further`: what follows the array where the expression has a word; `before`: what goes before it in a dtype.
+    `further`: what follows the array where the expression has a word; `before`: what goes before it in a dtype;
+    `number`: how an element of y becomes one of Python.
     """
 
     def program(expression: str, dtype: str, value: str, n: int) -> str:
         x = array.format(n=n, value=value, dtype=dtype)
         x += "".join(text for word, text in (further or {}).items() if word in expression)
         first = f"{(before or {})[dtype]}\n" if dtype in (before or {}) else ""
-        body = f"{first}x = {x}\ny = {expression}\n{printing(n)}\n"
+        body = f"{first}x = {x}\ny = {expression}\n{printing(n, number)}\n"
         return with_imports(imports, body, dtype)
 
     return program
@@ -80,9 +85,10 @@ def with_imports(imports: str, body: str, dtype: str) -> str:
     return "\n".join([*filter(is_needed, imports.split("\n")), "", body])
 
 
-def printing(n: int) -> str:
+def printing(n: int, number: str = "float({})") -> str:
     """What shows y: its only value, or which values there are, each once (all NaNs are the same, both zeros not)."""
-    return "print(*dict.fromkeys(str(float(each)) for each in y))" if n > 1 else "print(float(y[0]))"
+    each, first = (number.format(y) for y in ("each", "y[0]"))
+    return f"print(*dict.fromkeys(str({each}) for each in y))" if n > 1 else f"print({first})"
 
 
 def value_text(fmt: Format, bits: int) -> str:

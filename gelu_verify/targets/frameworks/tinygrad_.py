@@ -23,7 +23,9 @@ NEEDS = "tinygrad"
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 
 PROGRAM = python_program(
-    "from tinygrad import Tensor, dtypes", 'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")'
+    "from tinygrad import Tensor, dtypes",
+    'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")',
+    number="{}.item()",
 )
 NOTE = "CPU, one fused kernel compiled by clang"
 
