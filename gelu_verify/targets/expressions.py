@@ -57,19 +57,19 @@ def python_program(
     array: str,
     further: Mapping[str, str] | None = None,
     before: Mapping[str, str] | None = None,
-    number: str = "float({})",
+    values: str = "y",
 ) -> Program:
     """Programs of a library of arrays; `array` is text with `{n}`, `{value}` and `{dtype}`.
 
     `further`: what follows the array where the expression has a word; `before`: what goes before it in a dtype;
-    `number`: how an element of y becomes one of Python.
+    `values`: y as what has numbers of Python, or such as become those.
     """
 
     def program(expression: str, dtype: str, value: str, n: int) -> str:
         x = array.format(n=n, value=value, dtype=dtype)
         x += "".join(text for word, text in (further or {}).items() if word in expression)
         first = f"{(before or {})[dtype]}\n" if dtype in (before or {}) else ""
-        body = f"{first}x = {x}\ny = {expression}\n{printing(n, number)}\n"
+        body = f"{first}x = {x}\ny = {expression}\n{printing(n, values)}\n"
         return with_imports(imports, body, dtype)
 
     return program
@@ -85,10 +85,11 @@ def with_imports(imports: str, body: str, dtype: str) -> str:
     return "\n".join([*filter(is_needed, imports.split("\n")), "", body])
 
 
-def printing(n: int, number: str = "float({})") -> str:
+def printing(n: int, values: str = "y") -> str:
     """What shows y: its only value, or which values there are, each once (all NaNs are the same, both zeros not)."""
-    each, first = (number.format(y) for y in ("each", "y[0]"))
-    return f"print(*dict.fromkeys(str({each}) for each in y))" if n > 1 else f"print({first})"
+    if n > 1:
+        return f"print(*dict.fromkeys(str(float(each)) for each in {values}))"
+    return f"print(float({values}[0]))"
 
 
 def value_text(fmt: Format, bits: int) -> str:

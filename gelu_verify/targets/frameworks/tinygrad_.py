@@ -25,7 +25,7 @@ ON_REQUEST = True  # it calls clang for every function, dtype and length
 PROGRAM = python_program(
     "from tinygrad import Tensor, dtypes",
     'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")',
-    number="{}.item()",
+    values="y.tolist()",
 )
 NOTE = "CPU, one fused kernel compiled by clang"
 
