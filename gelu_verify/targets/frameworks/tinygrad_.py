@@ -25,7 +25,7 @@ ON_REQUEST = True  # it calls clang for every function, dtype and length
 PROGRAM = python_program(
     "from tinygrad import Tensor, dtypes",
     'Tensor.full(({n},), {value}, dtype=dtypes.{dtype}, device="CPU")',
-    values="y.tolist()",
+    values="y.realize().tolist()",  # what is lazy is rounded to its dtype only if it stands in memory
 )
 NOTE = "CPU, one fused kernel compiled by clang"
 
