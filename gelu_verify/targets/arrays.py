@@ -280,11 +280,24 @@ def kind_of_module(module: str | None) -> ArrayKind | None:
     return next((kind for kind in KINDS.values() if root in kind.roots), None)
 
 
+def is_wider(array: Any, dtype: str, *more: ArrayKind) -> bool:
+    """Whether it is an array of one of our dtypes with more digits."""
+    try:
+        found = _dtype_and_bits(array, *more)
+    except TargetFailure:
+        return False
+    return found is not None and get_format(found[0]).precision > get_format(dtype).precision
+
+
+def _dtype_and_bits(array: Any, *more: ArrayKind) -> tuple[str, np.ndarray] | None:
+    kind = next((kind for kind in (*more, *KINDS.values()) if kind.owns(array)), None)
+    return kind.to_bits(array) if kind else foreign_bits(array)
+
+
 def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
     """Bits of what target `name` returned; TargetFailure when it is no array (of `more` too), or not of `dtype`."""
-    kind = next((kind for kind in (*more, *KINDS.values()) if kind.owns(array)), None)
     try:
-        found = kind.to_bits(array) if kind else foreign_bits(array)
+        found = _dtype_and_bits(array, *more)
     except TargetFailure as refusal:
         raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
     if found is None:

@@ -203,11 +203,12 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
     is_open = may_be_input or len(set(roles.values())) < len(roles) or not all(roles.values())
     if second and second not in roles.values() and (free := [name for name, role in roles.items() if not role]):
         roles[free[0]] = second
-    words = []
-    for each in needed:
+    words: list[str] = []
+    for each in reversed(needed):
         role = roles[each.name] or _EXAMPLES.get(each.name, "1.0")
-        is_keyword = each.kind is each.KEYWORD_ONLY or (not roles[each.name] and each.kind is not each.POSITIONAL_ONLY)
-        words.append(f"{each.name}={role}" if is_keyword else role)
+        can_be_keyword = not roles[each.name] and all("=" in word for word in words)
+        is_keyword = each.kind is each.KEYWORD_ONLY or (can_be_keyword and each.kind is not each.POSITIONAL_ONLY)
+        words.insert(0, f"{each.name}={role}" if is_keyword else role)
     line = f"f({', '.join(words)})"
     if is_open:
         raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import get_format
 from . import incoming
-from .arrays import bits_of
+from .arrays import bits_of, is_wider
 from .call_line import CallLine
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
 from .library_target import LibraryCall, LibraryTarget
 from .output_memory import output_like
-from .python_floats import NUMBERS, Rounded, numbers_bits, rounded
+from .python_floats import NUMBERS, ROUNDS_ONCE, Rounded, is_number, is_of_objects, numbers_bits, rounded
 
+IF_IT_WRITES = " (where that is its result: --call 'f(x); x')"
 _HINTS = {
     "NoneType": "where it changes its argument, --call 'f(x); x'; where it has an output, --call 'f(x, out=y)'",
     "tuple": "--call 'f(x)[0]' takes one of several results",
@@ -136,11 +137,24 @@ class CallableTarget(LibraryTarget):
             return numbers_bits(self.name, dtype, [result]).reshape(())
         if of_numbers and isinstance(result, list | tuple):
             return numbers_bits(self.name, dtype, result)
+        if is_of_objects(result):
+            return numbers_bits(self.name, dtype, result.ravel().tolist()).reshape(result.shape)
         try:
             return bits_of(self.name, dtype, result, self.arrays)
         except TargetFailure as failure:
-            hint = _HINTS.get(type(result).__name__)
+            hint = self._hint(dtype, result)
             raise TargetFailure(f"{failure} ({hint})" if hint else str(failure), failure.kind) from None
+
+    def _hint(self, dtype: str, result: Any) -> str | None:
+        """How else it may have to be called, as what it returned is not its result."""
+        if is_wider(result, dtype, self.arrays):
+            return ROUNDS_ONCE
+        if isinstance(result, Mapping) and result:
+            return f"--call {f'f(x)[{next(iter(result))!r}]'!r} takes one of its values"
+        if isinstance(self.compute, type) and isinstance(result, self.compute):
+            return "--kwarg gives what an instance is made with, which is then called"
+        is_one_each = isinstance(result, tuple) and result and all(map(is_number, result))
+        return _HINTS.get("list" if is_one_each else type(result).__name__)
 
     def _check_own_copy(self, dtype: str, x: Any, x_bits: np.ndarray, always: bool = False) -> None:
         """Where the callable got a copy of its inputs, that must stay as it was too; the caller checks all else."""

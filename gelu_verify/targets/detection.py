@@ -23,7 +23,7 @@ from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .contract import as_demanded
 from .importing import quiet
 from .probing import ordinary_numbers
-from .python_floats import NUMBERS, is_of_any_precision
+from .python_floats import NUMBERS, is_number
 
 if TYPE_CHECKING:
     from .callable_target import CallableTarget
@@ -112,7 +112,7 @@ class Detection:
         line = self._target.line
         if (line is not None and "y" in line.names) or self._target.dimensions != (None,) or self._device:
             return None
-        for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
+        for name, is_result in (("scalar", is_number), ("list", _are_numbers)):
             result = self._tried(NUMBERS[name])
             if result is not None and is_result(result[0][0] if name == "scalar" else result[0]):
                 return NUMBERS[name]
@@ -167,19 +167,11 @@ def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     return kind_of_module(getattr(origin, "__module__", None))
 
 
-def _is_number(result: Any) -> bool:
-    if isinstance(result, np.ndarray):  # as `rounded` has it
-        return not result.shape
-    if isinstance(result, float | int | np.generic):
-        return not isinstance(result, bool)
-    return is_of_any_precision(result)
-
-
 def _are_numbers(result: Any) -> bool:
     if isinstance(result, np.ndarray):
         return bool(result.shape == (len(ordinary_numbers("float64")),))
     is_one_each = isinstance(result, list | tuple) and len(result) == len(ordinary_numbers("float64"))
-    return is_one_each and all(map(_is_number, result))
+    return is_one_each and all(map(is_number, result))
 
 
 def _likeliest_first(dtypes: Iterable[str]) -> list[str]:

@@ -26,7 +26,7 @@ from ..interrupts import is_from_user
 from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
 from .call_line import CallLine, line_of
-from .callable_target import CallableTarget
+from .callable_target import IF_IT_WRITES, CallableTarget
 from .detection import Detection, own_kind, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
@@ -130,6 +130,7 @@ def callable_target(
         line=line,
         second=line.second if line else "",
         one_second=bool(line and line.takes_one_second),
+        if_it_writes="" if line else IF_IT_WRITES,
         dimensions=parsed_shape(shape) if shape else (None,),
     )
     chosen = asked.array or compile

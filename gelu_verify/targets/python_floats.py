@@ -20,6 +20,8 @@ from ..errors import TargetFailure, UsageError, one_of
 from ..formats import Format, converted, get_format, to_float64
 from .arrays import KINDS, ArrayKind, bits_of, get_kind
 
+ROUNDS_ONCE = '--call "rounded(f(x))" rounds it once'
+_DIGITS = get_format("float64").precision
 _CODES = {"float32": "f", "float64": "d"}  # of array.array and memoryview
 _DTYPES = {code: dtype for dtype, code in _CODES.items()} | {"e": "float16"}
 
@@ -96,13 +98,12 @@ def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
     for index, number in enumerate(numbers):
         if type(number) is Rounded:
             doubles[index], to_round[index] = number, True
-        elif type(number) in (float, int, np.float64):
-            doubles[index] = _as_float(name, number, index)
-            plain[index] = True
         elif is_of_any_precision(number):
             found[index], is_exact = _nearest(fmt, number)
             if not is_exact:
                 raise _not_of(name, dtype, f"{number!r:.60}", index)
+        elif type(number) in (float, int, np.float64):
+            doubles[index], plain[index] = number, True
         elif isinstance(number, np.generic) or not isinstance(number, (bool, complex, str, list, tuple, type(None))):
             bits = bits_of(name, dtype, number)
             if bits.size != 1:
@@ -117,16 +118,6 @@ def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
     return np.where(to_round, once, np.where(plain, exact, found))
 
 
-def _as_float(name: str, number: float, index: int) -> float:
-    try:
-        same = float(number)
-    except OverflowError:
-        same = float("inf")
-    if isinstance(number, int) and same != number:
-        raise TargetFailure(f"{name} returned the integer {number} at index {index}, which no double is", "dtype")
-    return same
-
-
 def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
     """Bits of doubles that are numbers of that dtype; TargetFailure for one that is not."""
     wide, fmt = get_format("float64"), get_format(dtype)
@@ -139,14 +130,28 @@ def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
 
 
 def _not_of(name: str, dtype: str, number: str, index: int) -> TargetFailure:
-    hint = '--call "rounded(f(x))" rounds it once'
-    return TargetFailure(f"{name} returned {number} at index {index} where {dtype} was expected ({hint})", "dtype")
+    message = f"{name} returned {number} at index {index} where {dtype} was expected ({ROUNDS_ONCE})"
+    return TargetFailure(message, "dtype")
+
+
+def is_number(result: Any) -> bool:
+    """Whether it is one number: of Python, NumPy or any precision, or an array without dimensions."""
+    if isinstance(result, np.ndarray):
+        return not result.shape
+    if isinstance(result, float | int | np.generic):
+        return not isinstance(result, bool)
+    return is_of_any_precision(result)
+
+
+def is_of_objects(result: Any) -> bool:
+    """Whether it is an array of Python's objects, as np.frompyfunc returns: a list of numbers in another dress."""
+    return isinstance(result, np.ndarray) and result.dtype == object
 
 
 def is_of_any_precision(number: Any) -> bool:
-    """Whether it is a number of fractions, decimal, mpmath, gmpy2 or sympy, and not one of Python's own, or NumPy's."""
+    """Whether it is a number of fractions, decimal, mpmath, gmpy2 or sympy, or an integer that may be no double."""
     if isinstance(number, int | float | np.generic):
-        return False
+        return type(number) is int and number.bit_length() > _DIGITS
     return isinstance(number, Rational) or hasattr(number, "_mpf_") or hasattr(number, "as_integer_ratio")
 
 
@@ -171,8 +176,11 @@ def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
 
     A number is only marked: a million of them are rounded at once.
     """
-    if type(result) in (float, int, np.float64):
-        return Rounded(_as_float(name, result, 0))
+    if type(result) in (float, int, np.float64) and not is_of_any_precision(result):
+        return Rounded(result)
+    if is_of_objects(result):
+        flat = rounded(name, dtype, result.ravel().tolist())
+        return np.asarray(flat).reshape(result.shape)
     kinds = (*KINDS.values(), *NUMBERS.values())
     kind = next((kind for kind in kinds if kind.owns(result) and kind.name != "list"), None)
     fmt = get_format(dtype)

@@ -1,5 +1,6 @@
 """How Python callables are called: the line that says it, numbers, lists, shapes, classes, gradients, refusals."""
 
+import ast
 import re
 import sys
 from decimal import Decimal
@@ -66,6 +67,14 @@ class Layer:
     def of_class(cls, x): return halved(x)
 part = functools.partial(Layer.method, Layer(0.5))
 lambda_ = lambda x: halved(x)
+def method_like(self, x): return halved(x)
+def of_a_dict(x): return {"loss": halved(x), "x": x}
+def of_two(x): return halved(x), x
+def widened(x): return halved(x).astype(np.float64)
+def of_no_result(x): x *= x.dtype.type(0.5)
+def in_place_and_returned(x): x *= x.dtype.type(0.5); return x
+erf = np.frompyfunc(math.erf, 1, 1)
+one_by_one = np.frompyfunc(lambda v: v / 2, 1, 1)
 def float_third(x): return float.__truediv__(x, 3.0)
 def float_thirds(xs): return [float_third(x) for x in xs]
 def fraction_third(x): return fractions.Fraction(x) / 3
@@ -208,6 +217,25 @@ def test_every_convention_is_called(file, path, options, note):
     assert note is None or note in target.note
 
 
+TOLD = ("method_like", "of_a_dict", "of_two", "widened", "of_no_result", "in_place_and_returned", "scaled", "views")
+
+
+@pytest.mark.parametrize("path", TOLD)
+def test_what_a_message_says_to_type_works(file, path):
+    with pytest.raises((TargetFailure, UsageError), match="--call ") as refusal:
+        halves(chosen(f"{file}:{path}", dtype="float32"))
+    typed = ast.literal_eval(re.search(r"""--call ('.*?'|".*?")(?:[ ;)]|$)""", str(refusal.value))[1])
+    halves(chosen(f"{file}:{path}", dtype="float32", call=typed.replace("1.0", "0.5")))  # whose default is ours
+
+
+def test_an_array_of_objects_is_a_list_of_numbers(file):
+    halves(chosen(f"{file}:one_by_one", dtype="float32"))
+    target = chosen("math:erf", function="erf", dtype="float32", array="scalar", call="rounded(f(x))")
+    same = chosen(f"{file}:erf", function="erf", dtype="float32", call="rounded(f(x))")
+    x = some_bits("float32", 300)
+    assert same.evaluate("float32", x).tolist() == target.evaluate("float32", x).tolist()
+
+
 def test_some_numbers_of_a_list_are_rounded_and_others_not():
     """Only those that the line says."""
     target = chosen(
@@ -225,7 +253,7 @@ def test_no_rounding_hides_in_a_list(file):
         with pytest.raises(TargetFailure, match="a double, at index 0 where float32 was expected"):
             target.evaluate("float32", bits("float32", "1"))
     exact = chosen(f"{file}:integers", dtype="float64", array="scalar")
-    with pytest.raises(TargetFailure, match="returned the integer 9007199254740993 at index 1, which no double is"):
+    with pytest.raises(TargetFailure, match="returned 9007199254740993 at index 1 where float64 was expected"):
         exact.evaluate("float64", bits("float64", "-1", "1"))
 
 
