@@ -224,6 +224,13 @@ def test_what_lies_beyond_the_input_must_not_matter(file):
     assert noted.kind == "nondeterministic"
 
 
+def test_any_number_of_arguments_is_refused(tmp_path):
+    (tmp_path / "v.c").write_text("void f(const float *x, float *y, int n, ...) {}\nfloat g(float x) { return x; }\n")
+    with pytest.raises(UsageError, match=r"'f' in .*v.c takes any number of arguments \(...\)"):
+        chosen(f"{tmp_path}/v.c:f")
+    assert chosen(f"{tmp_path}/v.c:g", function="relu").dtypes == ("float32",)
+
+
 def test_an_input_that_is_written_to_is_a_failure_there_too(file):
     target = chosen(f"{file}:writes", call="void f(float *x, float *y, size_t n); oob_reads=16")
     with pytest.raises(TargetFailure, match="changed its input at index 0"):

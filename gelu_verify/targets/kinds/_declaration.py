@@ -130,6 +130,8 @@ class ParsedSource:
         template = cursor if _kind(cursor) == "FUNCTION_TEMPLATE" else of_class
         arguments = [each for each in cursor.get_children() if _kind(each) == "PARM_DECL"]
         parameters = tuple(map(self._parameter, list(cursor.get_arguments()) or arguments))
+        if cursor.type.is_function_variadic():
+            raise UsageError(f"{name!r} in {self.file} takes any number of arguments (...), which cannot be tested")
         result = cursor.result_type
         if of_template:  # whose own names for its types are known in it alone
             parameters, result = tuple(replace(p, type=p.canonical) for p in parameters), result.get_canonical()
