@@ -184,10 +184,16 @@ def error(record: Record) -> str:
 
 
 def _changes(runs: Sequence[Run]) -> str:
-    """What the newest run found otherwise than the ones before; both kept, and the newest first."""
-    if len(runs) < 2:
+    """What the newest run found otherwise than the ones before, the newest first; one of new results alone is none."""
+    before: dict[str, Record] = {}
+    for at in range(len(runs) - 1):
+        before = {record.key: record for run in runs[:at:-1] for record in run.results}
+        if any(record.key in before for record in runs[at].results):
+            runs = runs[at:]
+            break
+    else:
         return ""
-    newest, before = runs[0], {record.key: record for run in runs[:0:-1] for record in run.results}
+    newest = runs[0]
     lines = [
         f"## What changed since {runs[1].manifest['created'][:10]}\n",
         f"Then on {_processor(runs[1])}, now on {_processor(newest)}. Listed are errors that changed by a tenth or",

@@ -184,6 +184,7 @@ def _typed() -> set[str]:
         name
         for each in context.command.params
         if context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        and context.params.get(each.name or "") != ()  # what click before 8.3 takes for typed
         for name in (each.opts if isinstance(each, click.Option) else [(each.metavar or "").strip("[].")])
     }
 
