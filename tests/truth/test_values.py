@@ -51,7 +51,8 @@ def test_judging_is_what_the_oracle_says(name, dtype, points):
     judged = judge(name, dtype, np.array(x, fmt.uint), np.array(got, fmt.uint))
     for i, bits in enumerate(x):
         want, error, faithful = judge_exactly(function, fmt, bits, got[i])
-        assert judged.want_bits[i] == want == right[i]
+        assert judged.want_bits[i] == want
+        assert want == right[i] or function.others_at(fmt, bits)
         assert judged.faithful[i] == faithful
         assert judged.error[i] == pytest.approx(error, rel=1e-9, abs=close, nan_ok=True)
 
