@@ -237,6 +237,8 @@ def test_select_filters_and_narrows():
         (["numpy.slu"], {}, "unknown target 'numpy.slu'; did you mean 'numpy.silu'"),
         (["file.py"], {}, "'file.py' does not name a callable .*path/file.py:function"),
         (["numpy"], {"function": "geluu"}, "unknown function 'geluu'; did you mean 'gelu'"),
+        (["numpy"], {"function": "GELU"}, "unknown function 'GELU'; did you mean 'gelu'"),
+        (["numpy"], {"function": "Swish"}, "unknown function 'Swish'; did you mean 'silu'"),
         (["numpy"], {"dtype": "float8_e5m2"}, "unknown dtype 'float8_e5m2'"),
         (["numpy.silu"], {"function": "gelu"}, "no target of numpy.silu computes gelu"),
         (["numpy"], {"function": "erf", "dtype": "float32"}, "no target of numpy computes erf in float32"),
