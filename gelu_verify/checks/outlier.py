@@ -31,7 +31,7 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     row = max(rows, key=lambda row: error[row])
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
-    beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
+    beside = np.concatenate(_near(error, row)).max(initial=FLOOR)
     detail = f"f({evidence.digits(x)}) = {evidence.digits(got)} is off by {error[row]:.3g} ulp"
     return Finding("fail", f"{detail}, while the inputs around it are within {beside:.3g}", x, got, want)
 
@@ -40,7 +40,10 @@ def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:
     """Rows that stand out."""
     rows = _lonely(evidence, error)
     if rows is None:
-        rows = [row for row in _peaks(error) if _stands_out(error, evidence.table.hist, row)]
+        beside = np.where(
+            evidence.table.columns["nonfinite"] > 0, np.inf, error
+        )  # nothing stands out from what is lost
+        rows = [row for row in _peaks(beside) if _stands_out(beside, evidence.table.hist, row)]
     return rows
 
 
@@ -51,7 +54,19 @@ def _counted(evidence: Evidence, error: np.ndarray) -> np.ndarray:
     named = flushed(evidence.fmt, *bits)
     if evidence.table.total("zero_lost") > 1:
         named |= columns["zero_lost"] > 0
-    return np.where(named, 0, error * _floored(evidence))
+    return np.where(named, 0, _beside_roots(evidence, error) * _floored(evidence))
+
+
+def _beside_roots(evidence: Evidence, error: np.ndarray) -> np.ndarray:
+    """At a root away from zero the error counts in ulp of the results beside it, as 0 has the smallest of all."""
+    fmt, columns = evidence.fmt, evidence.table.columns
+    x, got, want = (to_float64(fmt, columns[f"max_error_{name}"].astype(fmt.uint)) for name in ("x", "got", "want"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ulp = np.exp2(np.floor(np.log2(np.abs(want))) - fmt.precision + 1)
+        beside = np.minimum(ulp[:-2], ulp[2:])
+        is_root = (want[1:-1] == 0) & (x[1:-1] != 0) & (beside > 0)
+        counted = np.where(is_root, np.abs(got[1:-1]) / beside, error[1:-1])
+    return np.concatenate([error[:1], counted, error[-1:]])
 
 
 def _floored(evidence: Evidence) -> np.ndarray:
@@ -78,18 +93,22 @@ def _lonely(evidence: Evidence, error: np.ndarray) -> list[int] | None:
 
 def _peaks(error: np.ndarray) -> list[int]:
     """Rows that are TIMES above those at a distance of 2 to 4 on both sides."""
-    rows = np.flatnonzero(error > TIMES * FLOOR)
+    rows = np.flatnonzero((error > TIMES * FLOOR) & (error < np.inf))
     rows = rows[(rows >= NEEDED) & (rows < len(error) - NEEDED)]
     for distance in (2, -2, 3, -3, 4, -4):
         rows = rows[error[rows] / TIMES > error[rows + distance]]
     return rows.tolist()
 
 
+def _near(error: np.ndarray, row: int) -> tuple[np.ndarray, np.ndarray]:
+    """On both sides, without the next ones, which may share its error."""
+    return error[max(row - NEAR, 0) : max(row - 1, 0)], error[row + 2 : row + NEAR + 1]
+
+
 def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:
     """Whether a few inputs of that bucket and those next to it err so, and none that is near."""
     limit = error[row] / TIMES
-    near = np.concatenate([error[max(row - NEAR, 0) : row - 1], error[row + 2 : row + NEAR + 1]])
-    if near.max() > limit:
+    if np.concatenate(_near(error, row)).max() > limit:
         return False
     bins = np.array(HIST_EDGES) > limit
     here = hist[bins, row - 1 : row + 2].sum()

@@ -47,8 +47,10 @@ def _inputs(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     x = values(fmt, dense.x[at])
     for narrow in _narrower(fmt):
         rounded = x.astype(numpy_dtype(narrow.name)).astype(x.dtype).view(fmt.uint)
-        if (rounded != dense.x[at]).mean() > 0.5 and np.array_equal(evidence.call(rounded), dense.got[at]):
-            got, want = len(distinct(dense.got[at])), len(distinct(dense.want[at]))
+        got, want = len(distinct(dense.got[at])), len(distinct(dense.want[at]))
+        if (rounded == dense.x[at]).mean() > 0.5 or got < len(distinct(rounded)) / 2:  # or a step: any inputs
+            continue
+        if np.array_equal(evidence.call(rounded), dense.got[at]):
             detail = f"inputs are rounded to {narrow.precision} bits, {got} results where {want} are due"
             return _name(evidence, narrow), detail
     return None

@@ -559,6 +559,28 @@ def test_a_root_is_no_outlier():
     assert record.checks["outlier"] == "pass"
 
 
+def test_a_root_of_another_function_is_no_outlier():
+    """At a root away from 0 a ulp is the least number: what computes another function is off by 1e40 there."""
+    for name, other in (("log", "gelu"), ("logit", "tanh"), ("laplace_unit_grad", "relu2")):
+        record = judged(correct(name, other), "bfloat16", few_calls=True)
+        assert record.checks["outlier"] != "fail"
+    assert judged(faulty("log", at(1.0, "0.01")), "bfloat16", few_calls=True).checks["outlier"] == "fail"
+
+
+@pytest.mark.parametrize("seed", [0, *nightly(*range(1, 30))])
+def test_what_is_right_as_another_function_has_the_precision_of_its_dtype(seed):
+    rng = random.Random(seed)
+    for _ in range(6):
+        (name, other), dtype = rng.sample([*FUNCTIONS], 2), rng.choice(["float16", "bfloat16", "float32"])
+        record = judged(correct(name, other), dtype, few_calls=True)
+        named_so = {check for check in ("precision", "rounding", "outlier", "lane") if record.checks[check] == "fail"}
+        assert not named_so, (name, other, dtype, record.findings)
+
+
+def test_a_step_does_not_round_its_inputs():
+    assert judged(correct("gelu_grad", "relu_grad"), "float32", few_calls=True).checks["precision"] != "fail"
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_step_the_wrong_way_shows_two_different_numbers(dtype):
     """Nine digits do not tell two neighbours of float64 apart."""

@@ -16,6 +16,7 @@ from ..base import Target
 from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
+from ._containers import as_arrays
 from ._loader import file_of
 from ._names import includable
 from ._parameters import Declared
@@ -56,7 +57,8 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name}: {symbol!r} in {file} is declared {abi}, not {typed}: {declared.shown}")
     dtype = _dtype(name, symbol, prototype, asked)
     built = language.built(source, file, declared, asked.cflags, prototype, source_of(prototype, dtype))
-    return [_function(name, source, file, symbol, asked, built).by_prototype(prototype)]
+    around = declared.around and f"around {declared.around}: status 1 is a result of another size"
+    return [_function(name, source, file, symbol, asked, built, around).by_prototype(prototype)]
 
 
 def _dtype(name: str, symbol: str, prototype: Prototype, asked: Asked) -> str:
@@ -67,14 +69,17 @@ def _dtype(name: str, symbol: str, prototype: Prototype, asked: Asked) -> str:
     return dtype
 
 
-def _function(name: str, source: Path, file: str, symbol: str, asked: Asked, built: Built) -> LibraryFunction:
+def _function(
+    name: str, source: Path, file: str, symbol: str, asked: Asked, built: Built, around: str
+) -> LibraryFunction:
     """The function in the library that was built; UsageError where another library has it."""
     library = Library.loaded(file, built.library, built)
     address = ctypes.c_void_p.in_dll(library.handle, "gelu_verify_function").value or 0
     where = "" if library.has(address) else str(file_of(address))
     if where and source.suffix not in _HEADERS:
         raise UsageError(f"{symbol!r} is declared in {file}, not defined: it is that of {where}")
-    return LibraryFunction(library, name, symbol, address, asked, built, where and f"defined in {where}")
+    also = ", ".join(filter(None, (around, where and f"defined in {where}")))
+    return LibraryFunction(library, name, symbol, address, asked, built, also)
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class _Language:
         text = self.compiler.preprocessed(self._file(source), included(source, symbol), file, flags)
         read = SourceText.of(file, text, flags, self.cpp, TYPES, symbol)
         if found := read.declared(symbol, asked):
-            return found
+            return as_arrays(found) if self.cpp else found
         # raises what is wrong with the source
         alone = self.compiler.library(
             self._file(source), f'#include "{source}"\n', file, asked.cflags, _SHARED, _LIBRARIES

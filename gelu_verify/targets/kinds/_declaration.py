@@ -139,6 +139,7 @@ class ParsedSource:
         made = Declared(
             symbol=name,
             result=result.spelling,
+            returned=result.get_canonical().spelling,
             parameters=parameters,
             restricted=any("restrict" in each.type for each in parameters),
             template=_open(template) if template is not None and "TEMPLATE" in _kind(template) else (),

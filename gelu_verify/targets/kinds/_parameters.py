@@ -90,7 +90,8 @@ class Declared:
 
     `symbol` names it in the source, `callee` where it is called, with `before` ahead of that; `template`: what is to be
     said before it is one; `space`: "global" or "device" of CUDA; `launch`: grid and block, where they are known;
-    `body`: its text after preprocessing, empty where it is only declared.
+    `body`: its text after preprocessing, empty where it is only declared; `returned`: the result as `canonical` has it;
+    `around`: the declaration of the function that this one, which is ours, calls.
     """
 
     symbol: str
@@ -103,6 +104,8 @@ class Declared:
     before: str = ""
     callee: str = ""
     launch: str = ""
+    returned: str = ""
+    around: str = ""
 
     @property
     def shown(self) -> str:
