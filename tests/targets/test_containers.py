@@ -1,0 +1,75 @@
+"""C++ functions of std::vector, valarray and span: called with arrays, and a result of another size is seen."""
+
+import pytest
+from foreign import bits, chosen, needs_cc
+from marking import nightly
+
+from gelu_verify.errors import TargetFailure, UsageError
+
+SOURCE = """
+#include <span>
+#include <utility>
+#include <valarray>
+#include <vector>
+using Vec = std::vector<float>;
+template <class T> static T half(const T &x) { T y(x); for (auto &v : y) v /= 2; return y; }
+std::vector<float> returned(const std::vector<float> &x) { return half(x); }
+Vec named(const Vec &x) { return half(x); }
+Vec by_value(Vec x) { for (float &v : x) v /= 2; return x; }
+Vec moved(Vec &&x) { for (float &v : x) v /= 2; return std::move(x); }
+const Vec &kept(const Vec &x) { static Vec y; y = half(x); return y; }
+void written(const std::vector<float> &x, std::vector<float> &y) { y = half(x); }
+void swapped(Vec &out, Vec &in) { for (unsigned i = 0; i < in.size(); i++) out[i] = in[i] / 2; }
+void in_place(Vec &x) { x = half(x); }
+void spans(std::span<const float> x, std::span<float> y) { for (unsigned i = 0; i < x.size(); i++) y[i] = x[i] / 2; }
+void one_span(std::span<float> x) { for (float &v : x) v /= 2; }
+std::valarray<float> values(const std::valarray<float> &x) { return half(x); }
+Vec scaled(const std::vector<float> &x, float by = 0.5f) { Vec y(x); for (float &v : y) v *= by; return y; }
+template <class T> std::vector<T> of_any(const std::vector<T> &x) { return half(x); }
+struct Layer {
+    Vec operator()(const Vec &x) const { return half(x); }
+    Vec forward(const Vec &x) { return half(x); }
+};
+Vec longer(const Vec &x) { Vec y = half(x); y.push_back(1); return y; }
+void appended(const Vec &x, Vec &y) { for (float v : x) y.push_back(v / 2); }
+void writes_x(Vec &x, Vec &y) { y = half(x); x[0] = 1; }
+std::vector<std::vector<float>> nested(const std::vector<std::vector<float>> &x) { return x; }
+float sum(const std::vector<float> &x) { float y = 0; for (float v : x) y += v; return y; }
+"""
+HALVES = ("returned", "spans", "Layer::forward", "swapped")
+SELDOM = ("named", "by_value", "moved", "kept", "written", "in_place", "one_span", "values", "scaled", "of_any<float>")
+pytestmark = needs_cc
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("containers") / "k.cpp"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.mark.parametrize("name", [*HALVES, *nightly(*SELDOM, "Layer")])
+def test_arrays_go_in_and_come_out(file, name):
+    target = chosen(f"{file}:{name}", cflags="-std=c++20")
+    x, want = bits("float32", "1", "-3", "-0", "inf", "nan"), bits("float32", "0.5", "-1.5", "-0", "inf", "nan")
+    for n in (1, 5):
+        assert target.evaluate("float32", x[:n].copy()).tolist() == want[:n].tolist()
+    assert "around " in target.note
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("longer", "returned status 1"),
+        *nightly(("appended", "returned status 1"), ("writes_x", "changed its input at index 0")),
+    ],
+)
+def test_another_size_and_a_changed_input_are_failures(file, name, message):
+    with pytest.raises(TargetFailure, match=message):
+        chosen(f"{file}:{name}", cflags="-std=c++20").evaluate("float32", bits("float32", "2", "3"))
+
+
+@pytest.mark.parametrize("name", ["sum", *nightly("nested")])
+def test_what_has_no_array_of_results_is_refused_as_it_is_declared(file, name):
+    with pytest.raises(UsageError, match=rf"declared .* {name}\(const std::vector<.*it takes no array"):
+        chosen(f"{file}:{name}", cflags="-std=c++20")
