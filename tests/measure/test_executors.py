@@ -89,7 +89,7 @@ def on_threads(slow):
 def scheduler(tmp_path, *options):
     """A scheduler of its own process: its address."""
     file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(file), "--port", "0"]
+    command = [sys.executable, "-P", "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(file), "--port", "0"]
     with _running([*command, "--no-dashboard", *options]):
         yield _address(file)
 
@@ -104,7 +104,7 @@ def _address(file):
 
 @contextmanager
 def worker(address, *options, **environment):
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
     with _running([*command, *options], **environment) as process:
         yield process
 
