@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import distinct
 from ..buckets.flushing import flushed, is_subnormal
 from ..errors import Unanswered
-from ..formats import from_ordinals, is_finite, is_zero
+from ..formats import from_ordinals, is_finite, is_zero, to_float64
 from ..inputs.special import both_signs, tiny_bits
 from ..truth.values import zero_threshold
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INPUTS, RESULTS = "inputs", "results"
 TRIED = 256  # numbers, of either sign
+NORMAL = 16.0  # times the least normal number, up to which a result is beside it
 
 
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
@@ -37,7 +38,8 @@ def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
         if (lost & ~is_subnormal(fmt, want) & ~small).any() or not (len(results) or (lost & largest).any()):
             return None  # a wrong start, or noise
         worst = (results if len(results) else bad)[0]
-        return int(x[worst]), int(got[worst]), int(want[worst])
+        further = int(x[worst]) + (np.arange(1, 8) << (fmt.precision - 1))  # times 2, 4, ...
+        return (int(x[worst]), int(got[worst]), int(want[worst])) if _keeps_normal(evidence, further) else None
     if evidence.function.has_pole_at_zero:
         return _at_pole(evidence)
     tail = evidence.witness("zero_from")
@@ -46,8 +48,21 @@ def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
     x, got = (np.array([bits], dtype=fmt.uint) for bits in tail)
     want, _ = evidence.judge(x, got)
     half_of_least_normal = 1 << (fmt.precision - 2)
-    is_large = fmt.magnitude(int(want[0])) >= half_of_least_normal
-    return (*tail, int(want[0])) if is_large and is_subnormal(fmt, want)[0] else None
+    is_large = fmt.magnitude(int(want[0])) >= half_of_least_normal and is_subnormal(fmt, want)[0]
+    nearer = tail[0] - np.arange(1, 1 << (fmt.precision - 1), max((1 << fmt.precision) // TRIED, 1))  # down to half
+    return (*tail, int(want[0])) if is_large and _keeps_normal(evidence, nearer) else None
+
+
+def _keeps_normal(evidence: Evidence, x_bits: np.ndarray) -> bool:
+    """Whether the least normal results, at some of these inputs, are about right: of another function they are not."""
+    fmt = evidence.fmt
+    x = x_bits.astype(fmt.uint)
+    got, want, _ = evidence.judged(x[is_finite(fmt, x)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.abs(to_float64(fmt, want)) / float(fmt.fraction(1 << (fmt.precision - 1)))
+        ratio = to_float64(fmt, got) / to_float64(fmt, want)
+    counted = (size >= 1) & (size < NORMAL)
+    return bool(((ratio > 0.5) & (ratio < 2))[counted].all())
 
 
 def _at_pole(evidence: Evidence) -> tuple[int, int, int] | None:

@@ -89,7 +89,16 @@ def on_threads(slow):
 def scheduler(tmp_path, *options):
     """A scheduler of its own process: its address."""
     file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-P", "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(file), "--port", "0"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--scheduler-file",
+        str(file),
+        "--port",
+        "0",
+    ]
     with _running([*command, "--no-dashboard", *options]):
         yield _address(file)
 
