@@ -38,7 +38,7 @@ def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
         if (lost & ~is_subnormal(fmt, want) & ~small).any() or not (len(results) or (lost & largest).any()):
             return None  # a wrong start, or noise
         worst = (results if len(results) else bad)[0]
-        further = int(x[worst]) + (np.arange(1, 8) << (fmt.precision - 1))  # times 2, 4, ...
+        further = x[worst] + (np.arange(1, 8) << (fmt.precision - 1)).astype(fmt.uint)  # times 2, 4, ...
         return (int(x[worst]), int(got[worst]), int(want[worst])) if _keeps_normal(evidence, further) else None
     if evidence.function.has_pole_at_zero:
         return _at_pole(evidence)
@@ -49,14 +49,14 @@ def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
     want, _ = evidence.judge(x, got)
     half_of_least_normal = 1 << (fmt.precision - 2)
     is_large = fmt.magnitude(int(want[0])) >= half_of_least_normal and is_subnormal(fmt, want)[0]
-    nearer = tail[0] - np.arange(1, 1 << (fmt.precision - 1), max((1 << fmt.precision) // TRIED, 1))  # down to half
+    steps = np.arange(1, 1 << (fmt.precision - 1), max((1 << fmt.precision) // TRIED, 1)).astype(fmt.uint)
+    nearer = x[0] - steps  # down to half of it
     return (*tail, int(want[0])) if is_large and _keeps_normal(evidence, nearer) else None
 
 
-def _keeps_normal(evidence: Evidence, x_bits: np.ndarray) -> bool:
+def _keeps_normal(evidence: Evidence, x: np.ndarray) -> bool:
     """Whether the least normal results, at some of these inputs, are about right: of another function they are not."""
     fmt = evidence.fmt
-    x = x_bits.astype(fmt.uint)
     got, want, _ = evidence.judged(x[is_finite(fmt, x)])
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.abs(to_float64(fmt, want)) / float(fmt.fraction(1 << (fmt.precision - 1)))
