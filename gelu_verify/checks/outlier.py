@@ -61,11 +61,11 @@ def _beside_roots(evidence: Evidence, error: np.ndarray) -> np.ndarray:
     """At a root away from zero the error counts in ulp of the results beside it, as 0 has the smallest of all."""
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (to_float64(fmt, columns[f"max_error_{name}"].astype(fmt.uint)) for name in ("x", "got", "want"))
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ulp = np.exp2(np.floor(np.log2(np.abs(want))) - fmt.precision + 1)
         beside = np.minimum(ulp[:-2], ulp[2:])
         is_root = (want[1:-1] == 0) & (x[1:-1] != 0) & (beside > 0)
-        counted = np.where(is_root, np.abs(got[1:-1]) / beside, error[1:-1])
+        counted = np.where(is_root, np.fmin(np.abs(got[1:-1]) / beside, error[1:-1]), error[1:-1])
     return np.concatenate([error[:1], counted, error[-1:]])
 
 
