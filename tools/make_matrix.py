@@ -185,18 +185,16 @@ def error(record: Record) -> str:
 
 def _changes(runs: Sequence[Run]) -> str:
     """What the newest run found otherwise than the ones before, the newest first; one of new results alone is none."""
-    before: dict[str, Record] = {}
-    for at in range(len(runs) - 1):
+    for at, newest in enumerate(runs):
         before = {record.key: record for run in runs[:at:-1] for record in run.results}
-        if any(record.key in before for record in runs[at].results):
-            runs = runs[at:]
+        if any(record.key in before for record in newest.results):
             break
     else:
         return ""
-    newest = runs[0]
     lines = [
-        f"## What changed since {runs[1].manifest['created'][:10]}\n",
-        f"Then on {_processor(runs[1])}, now on {_processor(newest)}. Listed are errors that changed by a tenth or",
+        f"## What changed since {runs[at + 1].manifest['created'][:10]}\n",
+        f"Then on {_processor(runs[at + 1])}, now on {_processor(newest)}. "
+        "Listed are errors that changed by a tenth or",
         "more, and results of which another number of inputs is lost.\n",
         "| implementation | function | dtype | then | now |",
         "|---|---|---|---|---|",

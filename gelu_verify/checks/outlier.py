@@ -31,7 +31,7 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     row = max(rows, key=lambda row: error[row])
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
-    beside = np.concatenate(_near(error, row)).max(initial=FLOOR)
+    beside = _near(error, row).max(initial=FLOOR)
     detail = f"f({evidence.digits(x)}) = {evidence.digits(got)} is off by {error[row]:.3g} ulp"
     return Finding("fail", f"{detail}, while the inputs around it are within {beside:.3g}", x, got, want)
 
@@ -40,9 +40,8 @@ def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:
     """Rows that stand out."""
     rows = _lonely(evidence, error)
     if rows is None:
-        beside = np.where(
-            evidence.table.columns["nonfinite"] > 0, np.inf, error
-        )  # nothing stands out from what is lost
+        lost = evidence.table.columns["nonfinite"] > 0  # nothing stands out from that
+        beside = np.where(lost, np.inf, error)
         rows = [row for row in _peaks(beside) if _stands_out(beside, evidence.table.hist, row)]
     return rows
 
@@ -100,15 +99,15 @@ def _peaks(error: np.ndarray) -> list[int]:
     return rows.tolist()
 
 
-def _near(error: np.ndarray, row: int) -> tuple[np.ndarray, np.ndarray]:
+def _near(error: np.ndarray, row: int) -> np.ndarray:
     """On both sides, without the next ones, which may share its error."""
-    return error[max(row - NEAR, 0) : max(row - 1, 0)], error[row + 2 : row + NEAR + 1]
+    return np.concatenate([error[max(row - NEAR, 0) : max(row - 1, 0)], error[row + 2 : row + NEAR + 1]])
 
 
 def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:
     """Whether a few inputs of that bucket and those next to it err so, and none that is near."""
     limit = error[row] / TIMES
-    if np.concatenate(_near(error, row)).max() > limit:
+    if _near(error, row).max() > limit:
         return False
     bins = np.array(HIST_EDGES) > limit
     here = hist[bins, row - 1 : row + 2].sum()

@@ -45,9 +45,9 @@ def _inputs(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     if not moving.any() or (np.diff(dense.got) != 0)[moving].mean() > 0.5:
         return None
     x = values(fmt, dense.x[at])
+    got, want = len(distinct(dense.got[at])), len(distinct(dense.want[at]))
     for narrow in _narrower(fmt):
         rounded = x.astype(numpy_dtype(narrow.name)).astype(x.dtype).view(fmt.uint)
-        got, want = len(distinct(dense.got[at])), len(distinct(dense.want[at]))
         if (rounded == dense.x[at]).mean() > 0.5 or got < len(distinct(rounded)) / 2:  # or a step: any inputs
             continue
         if np.array_equal(evidence.call(rounded), dense.got[at]):

@@ -22,12 +22,17 @@ from .python_floats import NUMBERS, ROUNDS_ONCE, Rounded, is_number, is_of_objec
 IF_IT_WRITES = " (where that is its result: --call 'f(x); x')"
 _HINTS = {
     "NoneType": "where it changes its argument, --call 'f(x); x'; where it has an output, --call 'f(x, out=y)'",
-    "tuple": "--call 'f(x)[0]' takes one of several results",
+    "tuple": '--call "f(x)[0]" takes one of several results',
     "list": "--array list is for functions of lists",
     "float": "--array scalar is for functions of one number",
     "coroutine": "an asynchronous function returns no result by being called",
-    "generator": "--call 'list(f(x))' takes all that it yields",
+    "generator": '--call "list(f(x))" takes all that it yields',
 }
+
+
+def in_its_words(hint: str, line: str) -> str:
+    """What a hint says of f(x), of the call that was typed; unchanged where that is more than an expression."""
+    return hint if ";" in line or '"' in line else hint.replace('"f(x)[', f'"{line}[').replace("(f(x))", f"({line})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +137,19 @@ class CallableTarget(LibraryTarget):
         return without_padding(get_format(dtype), x_bits, got, loaded.n)
 
     def _bits(self, dtype: str, result: Any) -> np.ndarray:
+        try:
+            return self._bits_of(dtype, result)
+        except TargetFailure as failure:
+            if self.line is None:
+                raise
+            raise TargetFailure(in_its_words(str(failure), self.line.text), failure.kind) from None
+
+    def _bits_of(self, dtype: str, result: Any) -> np.ndarray:
         of_numbers = self.line is not None or self.arrays.name in NUMBERS
         if isinstance(result, Rounded):
             return numbers_bits(self.name, dtype, [result]).reshape(())
-        if of_numbers and isinstance(result, list | tuple):
+        are_arrays = isinstance(result, tuple) and any(getattr(each, "shape", ()) != () for each in result)
+        if of_numbers and isinstance(result, list | tuple) and not are_arrays:
             return numbers_bits(self.name, dtype, result)
         if is_of_objects(result):
             return numbers_bits(self.name, dtype, result.ravel().tolist()).reshape(result.shape)
@@ -150,7 +164,7 @@ class CallableTarget(LibraryTarget):
         if is_wider(result, dtype, self.arrays):
             return ROUNDS_ONCE
         if isinstance(result, Mapping) and result:
-            return f"--call {f'f(x)[{next(iter(result))!r}]'!r} takes one of its values"
+            return f'--call "f(x)[{next(iter(result))!r}]" takes one of its values'
         if isinstance(self.compute, type) and isinstance(result, self.compute):
             return "--kwarg gives what an instance is made with, which is then called"
         is_one_each = isinstance(result, tuple) and result and all(map(is_number, result))

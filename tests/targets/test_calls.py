@@ -69,6 +69,10 @@ part = functools.partial(Layer.method, Layer(0.5))
 lambda_ = lambda x: halved(x)
 def method_like(self, x): return halved(x)
 def of_a_dict(x): return {"loss": halved(x), "x": x}
+def widened_by(x, by): return x.astype(np.float64) * by
+def of_a_dict_by(x, by): return {"loss": x * x.dtype.type(by)}
+def of_two_by(x, by, mode): return x * x.dtype.type(by), x
+def number_by(x, by): return float.__truediv__(x, 3.0)
 def of_two(x): return halved(x), x
 def widened(x): return halved(x).astype(np.float64)
 def of_no_result(x): x *= x.dtype.type(0.5)
@@ -228,6 +232,26 @@ def test_what_a_message_says_to_type_works(file, path):
     halves(chosen(f"{file}:{path}", dtype="float32", call=typed.replace("1.0", "0.5")))  # whose default is ours
 
 
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("widened_by", "f(x, 0.5)"),
+        ("of_a_dict_by", "f(x, by=0.5)"),
+        ("of_two_by", "f(x, by=0.5, mode='none')"),
+        ("number_by", "f(x, 0.5)"),
+    ],
+)
+def test_it_is_said_of_the_call_that_was_typed(file, path, call):
+    x = bits("float32", "3", "-5")
+    with pytest.raises(TargetFailure, match="--call ") as refusal:
+        chosen(f"{file}:{path}", dtype="float32", call=call).evaluate("float32", x)
+    typed = re.search('--call "(.*)" ', str(refusal.value))[1]
+    assert call in typed
+    got = chosen(f"{file}:{path}", dtype="float32", call=typed).evaluate("float32", x)
+    want = ("1", "-1.6666666666666667") if path == "number_by" else ("1.5", "-2.5")
+    assert got.tolist() == bits("float32", *want).tolist()
+
+
 def test_an_array_of_objects_is_a_list_of_numbers(file):
     halves(chosen(f"{file}:one_by_one", dtype="float32"))
     target = chosen("math:erf", function="erf", dtype="float32", array="scalar", call="rounded(f(x))")
@@ -313,7 +337,7 @@ def test_what_cannot_be_called_is_refused(file, path, options, message):
     ("path", "options", "message"),
     [
         ("in_place", {}, r"returned NoneType.*--call 'f\(x\); x'"),
-        ("pair", {}, r"returned tuple.*--call 'f\(x\)\[0\]' takes one"),
+        ("pair", {}, r"returned tuple.*--call \"f\(x\)\[0\]\" takes one"),
         ("wide", {}, "returned float64 where float32 was expected"),
         ("turned", {"shape": "(n, 16)"}, r"returned shape \(16, 1\) for an input of shape \(1, 16\)"),
         ("rows", {}, "raised AssertionError"),
