@@ -104,10 +104,7 @@ def printable(text: str) -> str:
     return "".join(each if keep else ascii(each)[1:-1] for each, keep in zip(text, kept, strict=True))
 
 
-_OTHER_NAMES = {  # of functions and dtypes, in C, in papers and in libraries
-    **{"swish": "silu", "swish_grad": "silu_grad", "logistic": "sigmoid", "ndtr": "normcdf"},
-    **dict.fromkeys(("quick_gelu", "quickgelu"), "gelu_sigmoid"),
-    **dict.fromkeys(("fast_gelu", "fastgelu", "gelu_new"), "gelu_tanh"),
+_OTHER_NAMES = {  # of dtypes, in C and in libraries
     **dict.fromkeys(("f16", "fp16", "half"), "float16"),
     **dict.fromkeys(("bf16", "brainfloat"), "bfloat16"),
     **dict.fromkeys(("f32", "fp32", "float", "single"), "float32"),
@@ -115,12 +112,13 @@ _OTHER_NAMES = {  # of functions and dtypes, in C, in papers and in libraries
 }
 
 
-def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:
-    """Error for an unknown `name` of some `kind`, listing what is accepted and the closest match."""
+def one_of(kind: str, name: str, accepted: list[str], usual: str = "") -> UsageError:
+    """Error for an unknown `name` of some `kind`, listing what is accepted and the closest match: the `usual` name of
+    what others call so, where that is known."""
     import difflib
 
     small, by_small = str(name).lower(), {each.lower(): each for each in reversed(accepted)}
-    usual = _OTHER_NAMES.get(small)
+    usual = usual or _OTHER_NAMES.get(small, "")
     close = [usual] if usual in by_small else difflib.get_close_matches(small, by_small, n=1)
     hint = f"; did you mean {by_small[close[0]]!r}?" if close else ""
     return UsageError(f"unknown {kind} {name!r}{hint} (accepted: {', '.join(dict.fromkeys(accepted))})")

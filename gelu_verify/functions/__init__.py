@@ -12,6 +12,7 @@ from threading import RLock
 from .. import plugins
 from ..errors import UsageError, one_of
 from .base import GROUPS, OWNER, Function
+from .names import NAMES
 from .parameters import base_name, canonical_name, checked_values, named, split_name, stated
 
 __all__ = ["FUNCTIONS", "OWNER", "Function", "base_name", "compared_with", "get_function", "named", "second_of"]
@@ -148,8 +149,14 @@ def get_function(name: str) -> Function:
     if isinstance(name, str) and "[" in name:
         return FUNCTIONS.with_parameters(name)
     if not isinstance(name, str) or name not in FUNCTIONS:
-        raise one_of("function", name, list(FUNCTIONS))
+        raise one_of("function", name, list(FUNCTIONS), _usual_name(str(name).lower()))
     return FUNCTIONS[name]
+
+
+def _usual_name(other: str) -> str:
+    """That of a function, or a gradient, which a project calls so; empty where none does."""
+    base = other.removesuffix("_grad")
+    return NAMES[base][0] + other.removeprefix(base) if base in NAMES else ""
 
 
 def second_of(name: str) -> str:
