@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import distinct
 from ..formats import get_format
+from .table import Columns, over, starts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,7 @@ FOCUS = (-4, 6)  # binades 2^-4 .. 2^6
 NEAR = (-12, 4)  # binades from 2^-12 up to the focus, where x^2 still counts, and their bins each
 SQUEEZED_BINS = (16, 16)  # per side: from zero to 2^-12, from the focus to infinity
 
+FINEST = 32  # bins of a binade that a report draws at most
 FLOOR = -40  # log2 |E| from which on an error is drawn
 EMPTY = 0  # level of a bin without inputs
 HIGHEST = 64  # octaves of the tallest axis: a finite result can be 2^2000 ULP wrong
@@ -63,6 +65,37 @@ def layout(dtype: str, per_binade: int) -> Layout:
     outer = np.linspace(offset_of(dtype, high), offset_of(dtype, get_format(dtype).emax + 1), SQUEEZED_BINS[1] + 1)
     positive = distinct(np.concatenate([inner, near, focus, outer]).astype(np.int64))
     return Layout(dtype, per_binade, 0x8000 + np.concatenate([-positive[:0:-1], positive]))
+
+
+FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float32"}
+
+
+def folded(columns: Columns, dtype: str) -> Columns:
+    """The columns FOLDED of a bucket table in the finest bins: `bucket` is a bin's first, errors are rounded up."""
+    edges = layout(dtype, FINEST).edges
+    place = np.searchsorted(edges, columns["bucket"].astype(np.int64), side="right") - 1
+    inside = (place >= 0) & (place < len(edges) - 1)
+    place, inner = place[inside], {name: columns[name][inside] for name in FOLDED}
+    if not len(place):
+        return {name: np.empty(0, kind) for name, kind in FOLDED.items()}
+    starts = starts_of(place)
+    return {
+        "bucket": edges[place[starts]].astype(np.uint16),
+        **{name: over(np.add, inner[name], starts, np.uint32) for name in ("n", "nonfinite")},
+        "max_error": rounded_up(over(np.fmax, inner["max_error"], starts)),
+    }
+
+
+def is_folded(columns: Columns) -> bool:
+    """Whether these are the columns of a folded table."""
+    return list(columns) == list(FOLDED)
+
+
+def rounded_up(error: np.ndarray) -> np.ndarray:
+    """As float32, never smaller; an error beyond float32 is infinite."""
+    with np.errstate(over="ignore"):
+        near = error.astype(np.float32)
+    return np.where(near < error, np.nextafter(near, np.float32(np.inf)), near)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..truth.values import Judgement
 from . import _reducer
 from .analytic_spans import spans_of
 from .approximation import without_overflow
-from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, MonotonePieces, Records, Table
+from .table import HIST_EDGES, NEAREST, WITNESS, Columns, Facts, MonotonePieces, Records, Table
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
 ROW = np.dtype(
@@ -30,6 +30,8 @@ ROW = np.dtype(
         *(("hist", "u4", len(HIST_EDGES)), ("zero_sign", "u4")),
     ]
 )
+_WORDS = np.dtype([("wide", "u8", 11), ("narrow", "u4", len(HIST_EDGES) + 8)])  # the same, by the size of its numbers
+_BLOCK = 512  # records that are copied at once: their columns, one after another, find them in a cache
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("present", "i8"), ("value", "i8"), ("ordinal", "i8")])
 _NEAR = np.dtype([*((name, "i8") for name in ("present", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
@@ -134,15 +136,20 @@ class Reduction:
 
 def row_columns(fmt: Format, bucket: np.ndarray, rows: Records) -> tuple[Columns, np.ndarray]:
     """Records of ROW as the columns of a table, and its histogram; of records that grow it is a copy."""
-    columns: Columns = {"bucket": bucket.astype(np.uint16)}
-    columns |= {name: rows[name].astype(kind) for name, kind in SUMS.items()}
-    columns |= _worst_columns(rows["worst"])
+    words = rows.view(_WORDS)
+    wide, narrow = np.empty((11, len(rows)), np.uint64), np.empty((len(HIST_EDGES) + 8, len(rows)), np.uint32)
+    for first in range(0, len(rows), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        wide[:, block], narrow[:, block] = words["wide"][block].T, words["narrow"][block].T
+    error, _, *worst, error_sum, bits_hash = wide[:7]
+    (n, correct, faithful), count, hist, zero_sign = narrow[:3], narrow[3:7], narrow[7:-1], narrow[-1]
+    columns: Columns = {"bucket": bucket.astype(np.uint16), "n": n, "error_sum": error_sum.view(np.int64)}
+    columns |= {"correct": correct, "faithful": faithful, "bits_hash": bits_hash, "zero_sign": zero_sign}
+    columns |= {"max_error": _scored(error.view(np.float64)), **dict(zip(WITNESS, worst, strict=True))}
     sign = np.where(bucket < 0x8000, np.uint64(fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
-    for k, name in enumerate(NEAREST):
-        count = rows["count"][:, k].copy()
-        columns[name] = count
-        columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
-    return columns, rows["hist"].T.copy()
+    for name, some, nearest in zip(NEAREST, count, wide[7:], strict=True):
+        columns |= {name: some, f"{name}_x": np.where(some > 0, nearest | sign, np.uint64(0))}
+    return columns, hist
 
 
 def region_columns(region: np.ndarray, n: np.ndarray, worst: Records) -> Columns:
@@ -190,9 +197,13 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
     return reduction.table()
 
 
+def _scored(error: np.ndarray) -> np.ndarray:
+    """NaN where nothing was scored."""
+    return np.where(error < 0, np.nan, error)
+
+
 def _worst_columns(worst: Records) -> Columns:
-    error = np.where(worst["error"] < 0, np.nan, worst["error"])
-    return {"max_error": error} | {
+    return {"max_error": _scored(worst["error"])} | {
         name: worst[field].copy() for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)
     }
 

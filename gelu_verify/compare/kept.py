@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import distinct
+from ..buckets.bins import folded, is_folded
 from ..buckets.table import HIST_EDGES
 from ..formats import Format, get_format
 from ..functions.regions import INTERVALS, interval_edges
 from ..judge.rules import KNOWN_TO, RELATIVE, SMALL
 from ..judge.sides import Bits, ChangeWitness, IntervalChange, KeptChanges, Shown
 from ..runs.bucket_files import read_columns
-from ..runs.committed import folded
 from ..runs.integrity import HISTOGRAM
 from ..runs.store import Run
 
@@ -32,8 +32,10 @@ def compare_kept(
     if any(record.buckets is None for record in sides):
         return None
     fmt = get_format(sides[0].dtype)
-    is_folded = [("recorded" in run.manifest) for run, _ in (old, new)]
-    first, second = (_columns(*side, as_folded=any(is_folded)) for side in (old, new))
+    names = ("bucket", *_WHOLE, *_WITNESS, *HISTOGRAM)
+    first, second = (read_columns(run.buckets(index), names) for run, index in (old, new))
+    if as_bins := is_folded(first) or is_folded(second):
+        first, second = folded(first, fmt.name), folded(second, fmt.name)
     if only is not None:
         first, second = (
             {name: column[np.isin(side["bucket"], only)] for name, column in side.items()} for side in (first, second)
@@ -42,20 +44,11 @@ def compare_kept(
     whole = np.uint64(1 << max(fmt.width - 16, 0))
     usable = first["n"][left] == second["n"][right]
     if not same_inputs:
-        usable &= (first["n"][left] == whole) & (not any(is_folded))
+        usable &= (first["n"][left] == whole) & (not as_bins)
     bucket, left, right = bucket[usable], left[usable], right[usable]
     left_out = len(first["bucket"]) + len(second["bucket"]) - 2 * len(bucket)
     a, b = ({name: column[rows] for name, column in side.items()} for side, rows in ((first, left), (second, right)))
     return _compared(fmt, bucket, a, b, left_out)
-
-
-def _columns(run: Run, index: int, as_folded: bool) -> Columns:
-    """The columns of a bucket table that are compared; `as_folded`: as a committed run has them."""
-    if as_folded and "recorded" not in run.manifest:
-        table = folded(run.table(index), run.results[index].dtype)
-        return {name: table[name].to_numpy() for name in table}
-    columns = read_columns(run.buckets(index))
-    return {name: columns[name] for name in ("bucket", *_WHOLE, *_WITNESS, *HISTOGRAM) if name in columns}
 
 
 def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out: int) -> KeptChanges:

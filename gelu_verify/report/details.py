@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..buckets.bins import FLOOR, HIGHEST, Layout, layout
+from ..buckets.bins import FINEST, FLOOR, HIGHEST, Layout, layout
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
@@ -38,7 +38,6 @@ from .verdicts import group_of
 if TYPE_CHECKING:
     import pandas as pd
 
-FINEST = 32  # bins of a binade
 DETAILS = ((32, 32), (32, 16), (32, 8), (16, 8), (16, 4), (8, 4), (8, 2), (8, 1))  # bins; of worst inputs
 _UNREAD = ("intervals", "inputs_sha256", "bits_sha256", "sha256", "buckets", "time")
 

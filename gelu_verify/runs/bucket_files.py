@@ -3,7 +3,8 @@
 Both hold the columns in the same types, and say which result they belong to. What follows from the others exactly, by
 the reference, is not stored, and derived when the file is read: in 16 bits, where every bucket has one input, all but
 the outputs; in wider dtypes the correctly rounded value of the worst input. Tables with all columns, as they were
-stored before, are read as they are.
+stored before, are read as they are. Folded ones have what a report draws: those of committed runs, and in other runs
+those of kernels that nobody asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..buckets.bins import folded, is_folded
 from ..buckets.reducer import Reduction
 from ..buckets.table import BITS, WITNESS, Columns, MonotonePieces, Table
 from ..errors import MissingMeasurement, ResultsError, UsageError
@@ -39,12 +41,23 @@ _ARCHIVE = b"PK"  # how a NumPy archive begins
 _LARGEST = 1 << 20  # bytes of a column of 65,536 rows, with a margin
 
 
-def buckets_file(table: Table, record: Record) -> tuple[str, bytes]:
-    """The suffix and the content of the bucket file of a result."""
+def buckets_file(table: Table, record: Record, *, fold: bool = False) -> tuple[str, bytes]:
+    """The suffix and the content of the bucket file of a result; `fold`: with what a report draws alone."""
+    columns = folded(table.columns, record.dtype) if fold else _columns(table)
     try:
-        return ".parquet", parquet_of(table, record)
+        return ".parquet", _parquet_of(columns, record)
     except ModuleNotFoundError:
-        return ".npz", _archive_of(table, record)
+        return ".npz", _archive_of(columns, record)
+
+
+def parquet_of(table: Table, record: Record) -> bytes:
+    """The bucket table as a Parquet file."""
+    return _parquet_of(_columns(table), record)
+
+
+def folded_file(columns: Columns, record: Record) -> bytes:
+    """A bucket table that was read, folded, as a Parquet file."""
+    return _parquet_of(folded(columns, record.dtype), record)
 
 
 def _columns(table: Table) -> Columns:
@@ -65,12 +78,11 @@ def _typed(table: Table) -> Columns:
     return {name: column.astype(table.fmt.uint) if name in BITS else column for name, column in table.flat.items()}
 
 
-def parquet_of(table: Table, record: Record) -> bytes:
-    """The bucket table as a Parquet file."""
+def _parquet_of(columns: Columns, record: Record) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns, encodings = _columns(table), _encodings(table.fmt.width)
+    encodings = _encodings(get_format(record.dtype).width, columns)
     whole = pa.table({name: _shared(column) for name, column in columns.items()})
     buffer = io.BytesIO()
     with pq.ParquetWriter(
@@ -96,8 +108,10 @@ def _shared(column: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, pa.py_buffer(column)])
 
 
-def _encodings(width: int) -> dict[str, str]:
+def _encodings(width: int, columns: Columns) -> dict[str, str]:
     """The smallest of Parquet's encodings, column by column (all others: a dictionary): docs/decisions/runs.md."""
+    if is_folded(columns):
+        return {"bucket": "DELTA_BINARY_PACKED", "max_error": "BYTE_STREAM_SPLIT"}
     if width == 16:
         return dict.fromkeys(OUTPUTS[:2], "DELTA_BINARY_PACKED")
     stored = (name for name in BITS if width < 16 or name not in WITNESS[1:])
@@ -111,10 +125,10 @@ def _encodings(width: int) -> dict[str, str]:
     return found | {"max_error": "BYTE_STREAM_SPLIT", "bits_hash": "PLAIN"}
 
 
-def _archive_of(table: Table, record: Record) -> bytes:
+def _archive_of(columns: Columns, record: Record) -> bytes:
     buffer = io.BytesIO()
     facts = np.frombuffer(metadata_of(record)[_FACTS].encode(), np.uint8)
-    np.savez_compressed(buffer, **{_FACTS: facts, **_columns(table)})  # type: ignore[arg-type]
+    np.savez_compressed(buffer, **{_FACTS: facts, **columns})  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
@@ -132,7 +146,7 @@ def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFra
     """The rows of a bucket file, all columns or those named."""
     import pandas as pd
 
-    return pd.DataFrame(read_columns(content, columns))
+    return pd.DataFrame(read_columns(content, columns), copy=False)
 
 
 def read_columns(content: bytes, columns: Sequence[str] | None = None) -> Columns:

@@ -10,31 +10,26 @@ counts, because that code has changed since.
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..buckets.bins import layout
+from ..buckets.bins import FOLDED
 from ..gpu.info import label
 from ..paths import resource
 from ..records.result import Origin, Record
 from ..records.schema import condensed
 from ..targets import families, module_of
-from .bucket_files import metadata_of
-from .integrity import rounded_up, verified
+from .bucket_files import folded_file, read_columns
+from .integrity import verified
 from .store import MANIFEST, Run, read_run, sealed, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PER_BINADE = 32  # the finest bins that a report draws
 MATRIX = "matrix"  # how the name of a condensed run begins
-COLUMNS = ("bucket", "n", "nonfinite", "max_error")
 
 
 def default_root() -> Path:
@@ -81,33 +76,8 @@ def _folded_result(run: Run, index: int, contents: dict[str, bytes]) -> Record:
     if record.buckets is None:
         return record
     name = f"buckets/{index:03d}.parquet"
-    contents[name] = _parquet(folded(run.table(index), record.dtype), record)
+    contents[name] = folded_file(read_columns(run.buckets(index)), record)
     return replace(record, buckets=name, sha256=hashlib.sha256(contents[name]).hexdigest())
-
-
-def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
-    """A bucket table in the finest bins of the report: `bucket` is a bin's first, errors are rounded up to float32."""
-    edges = layout(dtype, PER_BINADE).edges
-    place = np.searchsorted(edges, table["bucket"].to_numpy(np.int64), side="right") - 1
-    inside = (place >= 0) & (place < len(edges) - 1)
-    bins = table.loc[inside, list(COLUMNS)].groupby(place[inside])
-    rows = bins.agg({"n": "sum", "nonfinite": "sum", "max_error": "max"})
-    rows.insert(0, "bucket", edges[rows.index].astype(np.uint16))
-    return rows.assign(max_error=rounded_up(rows["max_error"].to_numpy())).reset_index(drop=True)
-
-
-def _parquet(table: pd.DataFrame, record: Record) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    buffer = io.BytesIO()
-    bare = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(metadata_of(record))
-    coded = {"bucket": "DELTA_BINARY_PACKED", "max_error": "BYTE_STREAM_SPLIT"}
-    plain = [name for name in table if name not in coded]
-    pq.write_table(
-        bare, buffer, compression="zstd", write_statistics=False, use_dictionary=plain, column_encoding=coded,
-    )  # fmt: skip
-    return buffer.getvalue()
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -130,8 +100,8 @@ class CommittedRun:
         return self.run.manifest
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """As `Run.table`; of the columns in COLUMNS."""
-        found = None if columns is None else [name for name in columns if name in COLUMNS]
+        """As `Run.table`; of the columns in FOLDED."""
+        found = None if columns is None else [name for name in columns if name in FOLDED]
         return self.run.table(self.indices[index], found)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..buckets.bins import FOLDED, is_folded, rounded_up
 from ..buckets.reducer import tail_end
 from ..buckets.table import BITS, HIST_EDGES, NEAREST, SUM_CLIP, SUM_SCALE, SUMS, Columns, Facts, Table
 from ..buckets.table import WITNESS as WORST
@@ -28,12 +29,12 @@ from ..records.grades import GRADED, graded, is_graded_so
 from ..records.measures import MEASURES, intervals, measured
 from ..records.parts import RegionErrors, Severity, Witness
 from ..records.result import Record
+from ..targets import is_shipped
 from ..truth.values import judge
 from .bucket_files import identity_of, read_buckets, read_columns
 from .store import Run
 
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
-FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float32"}  # of a committed run
 CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
 LAST_BITS = 2.0**-20  # of an error, relative: as another version of the native code may derive it from 16-bit outputs
 # Checks that fail where one is counted.
@@ -61,7 +62,8 @@ def verified(run: Run) -> Run:
 
 
 def _graded_again(run: Run, index: int) -> Record:
-    """The result with its grade; of a run that was graded by earlier definitions, by those of now."""
+    """The result with its grade; of a run that was graded by earlier definitions, by those of now, unless its buckets
+    are folded."""
     record = run.results[index]
     if is_graded_so(record) or "grade" in record.lacking:
         return record
@@ -73,8 +75,10 @@ def _graded_again(run: Run, index: int) -> Record:
         name: replace(each, severity=_severity(function, fmt, record, name)) if each.severity else each
         for name, each in record.findings.items()
     }
-    table = table_of(function, fmt, read_columns(run.buckets(index)))[0]
-    return graded(replace(record, findings=findings), table)
+    columns = read_columns(run.buckets(index))
+    if is_folded(columns):
+        return run.results[index]
+    return graded(replace(record, findings=findings), table_of(function, fmt, columns)[0])
 
 
 def _check_witnesses(run: Run) -> None:
@@ -96,12 +100,13 @@ def _wrong(run: Run, index: int) -> str:
         return str(error)
     if (schema > 1 or not committed) and (other := _of_another(facts, record, schema)):
         return other
-    kinds = FOLDED if committed else _kinds(fmt, schema, "zero_sign" not in record.lacking)
+    folded = committed or (is_shipped(record.family) and is_folded(columns))
+    kinds = FOLDED if folded else _kinds(fmt, schema, "zero_sign" not in record.lacking)
     if {name: str(column.dtype) for name, column in columns.items()} != kinds:
         return f"the buckets have not the columns of schema {schema}"
     if not len(columns["bucket"]) or (np.diff(columns["bucket"].astype(np.int64)) <= 0).any():
         return "the buckets do not ascend"
-    rules = _folded_rules(fmt, record, columns) if committed else _rules(function, fmt, record, columns)
+    rules = _folded_rules(fmt, record, columns) if folded else _rules(function, fmt, record, columns)
     return next((line for line, is_wrong in rules if is_wrong), "")
 
 
@@ -356,18 +361,11 @@ def _spans(fmt: Format, bucket: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first, first + (1 << shift) - 1
 
 
-# ---- committed runs ------------------------------------------------------------------------------
-
-
-def rounded_up(error: np.ndarray) -> np.ndarray:
-    """As float32, never smaller; an error beyond float32 is infinite."""
-    with np.errstate(over="ignore"):
-        near = error.astype(np.float32)
-    return np.where(near < error, np.nextafter(near, np.float32(np.inf)), near)
+# ---- folded buckets ------------------------------------------------------------------------------
 
 
 def _folded_rules(fmt: Format, record: Record, columns: Columns) -> Rules:
-    """Of the bins of a committed run: each has whole buckets of finite inputs, and the largest error as float32."""
+    """Of bins: each has whole buckets of finite inputs, and the largest error as float32."""
     error = columns["max_error"]
     yield "a largest error is not one", (~np.isnan(error) & ~(error >= 0)).any()
     counted = int(columns["nonfinite"].sum(dtype=np.int64))

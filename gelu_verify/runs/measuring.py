@@ -13,7 +13,7 @@ from typing import Any
 
 from ..machine import copy_bytes_per_s, provenance
 from ..measure.identity import code_sha256
-from ..measure.jobs import FoundJobs, Job, find_jobs, selecting
+from ..measure.jobs import FoundJobs, Job, find_jobs, is_brief, selecting
 from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
@@ -65,7 +65,8 @@ def measure_run(
             pool, unsupported = executor(), []
             left = Counter(job.target.family for job in found.jobs)
             done: dict[str, list[Record]] = {family: [] for family in left}
-            for result in measured(found.jobs, request, observer, pool=pool, journal=journal, alone=True):
+            results = measured(found.jobs, request, observer, pool=pool, journal=journal, alone=True)
+            for job, result in zip(found.jobs, results, strict=True):
                 family = result.record.family
                 done[family].append(result.record)
                 if len(left) > 1 and len(done[family]) == left[family]:
@@ -73,7 +74,7 @@ def measure_run(
                 if is_unsupported(result.record, request):
                     unsupported.append(result.record)
                 else:
-                    writer.add(result)
+                    writer.add(result, fold=is_brief(job.target, request) and not job.plan.exhaustive)
             run = writer.finish(
                 command=command,
                 seed=request.seed,

@@ -72,12 +72,15 @@ class RunWriter:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def add(self, result: Result) -> None:
-        """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again."""
+    def add(self, result: Result, *, fold: bool = False) -> None:
+        """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again.
+
+        `fold`: of its buckets what a report draws.
+        """
         check_measured(result.record, result.table is not None)
         record = record_from_json(_as_text(to_json(result.record)))
         if result.table is not None:
-            suffix, content = buckets_file(result.table, record)
+            suffix, content = buckets_file(result.table, record, fold=fold)
             name = f"buckets/{len(self._records):03d}{suffix}"
             with _writing(self._out or self._root):
                 write_file(self._work / name, content)
