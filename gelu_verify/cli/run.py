@@ -60,8 +60,9 @@ if TYPE_CHECKING:
     help="Which inputs: quick, landmarks, default, fixed, strata, stress or exhaustive; see `gelu-verify list`.",
 )
 @click.option("--budget", metavar="S", help="Seconds for each result in which more inputs are tried than plan default "
-              "or fixed has, where they decide most (float32: buckets whole); 0: none; default 1, of one named target "
-              "10. Nbuckets: in so many buckets. Our kernels that nobody named have none.")  # fmt: skip
+              "or fixed has, where they decide most (float32: buckets whole); 0: none; default 1 at most, half of it "
+              "where nothing is named, of one named target 10. Nbuckets: in so many buckets. Our kernels that nobody "
+              "named have none.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N",
               help="Seed of the sampled inputs; today: the date, 20261123, for a scheduled run.")  # fmt: skip
 @click.option(

@@ -10,7 +10,8 @@ from ..errors import UsageError
 from ..records.parts import Grade
 
 ALONE_S, EACH_S = 10.0, 1.0  # of one target that is named, of each of several results
-ALL_S, LEAST_S = 2.0, 0.2  # of all results of a run, on the clock; of each where they are too many for that
+ALL_S, LEAST_S = 4.0, 0.4  # of all results of a run, on the clock; of each where they are too many for that
+UNNAMED = 0.5  # of that, where nothing is named: the answer comes first
 MOST_S, MOST_BUCKETS = 1e6, 1 << 16
 OF_ALL_INPUTS: tuple[Grade, ...] = ("correctly_rounded", "faithful")
 """Grades that one input more can take away, however good the others are."""

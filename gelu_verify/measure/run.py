@@ -116,6 +116,7 @@ def _check(result: Result) -> None:
 def allotted(jobs: Sequence[Job], request: Request, workers: int, alone: bool) -> list[Budget]:
     """What more inputs may cost each job, where the request does not say: of several targets each EACH_S, and all
     together ALL_S, unless that were less than LEAST_S each; of one that is named, where that is `alone`, ALONE_S.
+    Where nothing is named, UNNAMED of that.
 
     Our own kernels get nothing beside other targets: committed runs of all inputs prove them. Where a grade is asked
     for that speaks of all inputs, nothing limits float32.
@@ -126,6 +127,7 @@ def allotted(jobs: Sequence[Job], request: Request, workers: int, alone: bool) -
     names = {job.target.name for job, each in zip(jobs, takes, strict=True) if each}
     share = min(budget.EACH_S, max(budget.LEAST_S, budget.ALL_S * workers / max(sum(takes), 1)))
     seconds = budget.ALONE_S if alone and len(names) == 1 else share
+    seconds *= 1 if request.targets else budget.UNNAMED
 
     def of(job: Job, takes_more: bool) -> Budget:
         if takes_more and given is None and request.demands_all and job.plan.dtype == "float32":

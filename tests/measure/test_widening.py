@@ -252,7 +252,7 @@ def test_time_is_shared_out():
         patch.setattr("gelu_verify.measure.budget.ALONE_S", 10.0)
 
         def shared(alone=False, jobs=jobs, **asked):
-            request = Request(targets=("numpy",), **asked)
+            request = Request(**{"targets": ("numpy",), **asked})
             return [(each.seconds, each.buckets) for each in allotted(jobs, request, 2, alone)]
 
         none, every = (0.0, 0), 1 << 16
@@ -267,6 +267,7 @@ def test_time_is_shared_out():
         many = [replace(jobs[1], plan=make_plan("default", "gelu", "float32", seed)) for seed in range(32)]
         assert sum(seconds for seconds, _ in shared(jobs=many[:16])) == pytest.approx(2 * 4.0)
         assert sum(seconds for seconds, _ in shared(jobs=many)) == pytest.approx(32 * 0.4)
+        assert sum(seconds for seconds, _ in shared(jobs=many, targets=())) == pytest.approx(16 * 0.4)
 
 
 def test_a_grade_asked_of_all_inputs_elsewhere_is_the_exhaustive_plan():
