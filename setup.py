@@ -101,6 +101,7 @@ EXTENSIONS = [  # what takes longest to compile first: at the end nothing is lef
         "gelu_verify.kernels._published",
         "cython/published.pyx",
         "published",
+        flags=(LESS,),
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
     ),
     extension(MEMORYVIEWS, "cython/_memoryviews.c", flags=(LESS,)),  # written by Cython; it computes nothing
@@ -121,6 +122,7 @@ EXTENSIONS = [  # what takes longest to compile first: at the end nothing is lef
         "gelu_verify.kernels._parameters",
         "cython/parameters.pyx",
         "parameters",
+        flags=(LESS,),
         KERNEL_VERSIONS=f'"{header_versions("parameters", *PARAMETERS)}"',
     ),
     extension("gelu_verify.search._native", "cython/batches.pyx", flags=(VECTORS,)),
