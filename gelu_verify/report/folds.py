@@ -49,7 +49,7 @@ class Fold:
     @classmethod
     def of(cls, table: pd.DataFrame, bins: Layout) -> Fold:
         """The buckets of a stored table (COLUMNS) in the bins."""
-        nothing = np.zeros(len(table), np.int64)  # a recorded run keeps no inputs and no sums
+        nothing = np.zeros(len(table), np.int64)  # folded buckets have no inputs and no sums
         columns = {name: table[name].to_numpy() if name in table else nothing for name in COLUMNS[:8]}
         place = np.searchsorted(bins.edges, columns["bucket"].astype(np.int64), side="right") - 1
         return _folded(bins, place, columns | {"error_sum": columns["error_sum"] / SUM_SCALE})
@@ -164,7 +164,7 @@ def strip_layout(dtype: str) -> Layout:
 
 def signed_histogram(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
     """Counts by size of |E| of the outputs too low and too high: each bucket's inputs under the sign of its mean; None
-    of a recorded run, which keeps none.
+    of folded buckets, which have none.
 
     A bucket of a 16-bit dtype is one input, and the sign is its own.
     """

@@ -1,19 +1,24 @@
 """Our correctly rounded kernels beside what was named, where that is asked for, and in the way of nothing."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from commands import call
 
 from gelu_verify import targets
+from gelu_verify.buckets.bins import is_folded
 from gelu_verify.cli import main
 from gelu_verify.cli.run import _own
 from gelu_verify.formats import DTYPES
 from gelu_verify.measure.jobs import find_jobs, is_brief, is_timed, was_added
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import _kept, measure_one
+from gelu_verify.runs.integrity import verified
+from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.store import read_run
 from gelu_verify.truth.correctly_rounded import FUNCTIONS
 from gelu_verify.work.journal import Journal
@@ -114,14 +119,15 @@ def test_every_function_has_one_in_every_dtype():
         assert each.version
 
 
+def find(names, **_):
+    """numpy.silu, and two kernels of ours."""
+    found, _ = targets.find(["numpy", "kernels"], function="silu", dtype="float32")
+    return [each for each in found if each.function == "silu" and not each.name.endswith("-f32")], {}
+
+
 @pytest.mark.parametrize("budget", [None, 0.0, 60.0])
 def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correctly_rounded_ones_are_timed(budget):
     """Whatever time there is for more inputs than the plan's own: ours get none of it."""
-
-    def find(names, **_):
-        found, _ = targets.find(["numpy", "kernels"], function="silu", dtype="float32")
-        return [each for each in found if each.function == "silu" and not each.name.endswith("-f32")], {}
-
     request = Request(functions=("silu",), dtypes=("float32",), own="briefly", budget=budget)
     jobs = find_jobs(request, find).jobs
     assert [job.target.name for job in jobs] == ["numpy.silu", "kernels.silu_exp", "kernels.silu_cr"]
@@ -132,6 +138,25 @@ def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correc
     assert [job.target.name for job in none] == ["numpy.silu"]
     as_any = find_jobs(Request(functions=("silu",), dtypes=("float32",)), find).jobs
     assert {job.plan.name for job in as_any} == {"default"}
+
+
+def test_where_nothing_is_named_a_run_keeps_of_our_wide_tables_what_its_report_draws(tmp_path, monkeypatch):
+    monkeypatch.setattr("gelu_verify.runs.measuring.find_jobs", lambda request, _: find_jobs(request, find))
+    request = Request(functions=("silu",), dtypes=("float16", "float32"), own="briefly", throughput="none")
+    stored = verified(measure_run(request, tmp_path / "run", command="run"))
+    folded = {(each.target, each.dtype): is_folded(stored.table(k)) for k, each in enumerate(stored.results)}
+    ours = ("kernels.silu_exp", "kernels.silu_cr")
+    assert folded == {
+        ("numpy.silu", "float16"): False,
+        ("numpy.silu", "float32"): False,
+        **{(name, "float16"): False for name in ours},
+        **{(name, "float32"): True for name in ours},
+    }
+    assert all(len(stored.buckets(k)) < 8000 for k, each in enumerate(stored.results) if each.target in ours)
+    assert call("report", tmp_path / "run")[0] == 0
+    shutil.copytree(tmp_path / "run", tmp_path / "same")
+    code, text = call("compare", tmp_path / "run", tmp_path / "same", "--json")
+    assert (code, {each["status"] for each in json.loads(text)["results"]}) == (0, {"same"})
 
 
 @pytest.mark.parametrize("asked", [{"plan": "landmarks"}, {"demand": "coarse"}, {"max_ulp": 8.0}, {"own": "found"}])

@@ -18,6 +18,7 @@ from mutants import faulty, target, where
 from repository import TESTS
 from synthetic_runs import manifest
 
+from gelu_verify.buckets.bins import folded
 from gelu_verify.checks import CHECKS
 from gelu_verify.cli.program import USAGE
 from gelu_verify.errors import ResultsError
@@ -429,6 +430,21 @@ RANKS = {
 def test_edited_ranks_are_refused_though_the_hashes_are_right(run, budgets, name):
     retold(run, 0, RANKS[name], as_it_is=True)
     refused(run, budgets)
+
+
+def into_bins(table):
+    columns = {name: table.column(name).to_numpy() for name in table.column_names}
+    return pa.table(folded(columns, "float32")).replace_schema_metadata(table.schema.metadata)
+
+
+def test_folded_buckets_are_believed_of_our_kernels_alone_and_as_far_as_they_go(run, budgets):
+    retold(run, 0, into_bins)
+    assert verified(read_run(run)).results[0] == read_run(run).results[0]
+    edited(run, put("results", 0, "family", value="torch"))
+    assert "has not the columns" in refused(run, budgets).replace("have", "has")
+    edited(run, put("results", 0, "family", value="kernels"))
+    retold(run, 0, column("max_error", lambda error: error / 2), as_it_is=True)
+    assert "not what the buckets say" in refused(run, budgets)
 
 
 def test_links_and_folders_are_no_files_of_a_run(run, budgets):

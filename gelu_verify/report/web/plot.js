@@ -165,7 +165,7 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
     const worst = s.curve.worst(bin), from = signed(layout.edges[worst.from]), to = signed(layout.edges[worst.to]);
     const head = make("p", {}, swatch(s.d.place), " ", make("b", {}, s.d.target), ` for x from ${from} to ${to}: `);
     if (worst.x === null) {
-      answer.replaceChildren(head, make("p", {}, worst.level > -0.99 ? `a recorded run keeps no inputs here.` : `the outputs for all inputs tried there are correctly rounded (|E| ≤ 0.5), or nothing was tried.`));
+      answer.replaceChildren(head, make("p", {}, worst.level > -0.99 ? `no inputs are kept here: it is a recorded result, or a kernel of ours that nobody named.` : `the outputs for all inputs tried there are correctly rounded (|E| ≤ 0.5), or nothing was tried.`));
       return;
     }
     head.append(`worst input, |E| ${worst.level >= data.ceiling ? `> 2${raised(data.ceiling)}` : `≈ ${ulp(Math.min(2 ** worst.level, s.d.max_ulp ?? Infinity))}`} ULP`);
