@@ -60,7 +60,7 @@ CALLED = {
     "whole": ({"call": "f<<<n / 256, 256>>>(x); multiple_of=256"}, "whole<<<n / 256, 256>>>((float *)y)"),
     "with_params": (
         {"call": "f(x, y, n, p=zeros(8))"},
-        "with_params<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n, (const float *)gelu_verify_zeros3())",
+        "with_params<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n, (const float *)gelu_verify_zeros3(8))",
     ),
     "of_any<float>": ({}, "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)"),
     "of_any": ({"dtype": "float32"}, "gelu_verify_kernel<<<(n + 255) / 256, 256>>>((const float *)x, (float *)y, n)"),
@@ -80,7 +80,7 @@ ASKED = {
     "unclear": ["f<<<(n + 255) / 256, 256>>>(x, y, n)", "f<<<(n + 255) / 256, 256>>>(y, x, n)"],
     "in_place": ["f<<<(n + 255) / 256, 256>>>(x, n, scale=1.0f)"],
     "whole": ["f<<<n / 256, 256>>>(x); multiple_of=256"],
-    "with_params": ["f<<<(n + 255) / 256, 256>>>(x, y, n, p=NULL)"],
+    "with_params": ["f<<<(n + 255) / 256, 256>>>(x, y, n, p=zeros(bytes))"],
     "leaky": ["f(x, slope=1.0f)"],
     "with_slope": ["f(x, dx=zeros(8))"],
 }

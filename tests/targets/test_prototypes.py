@@ -1,6 +1,7 @@
 """C functions of other forms, called as a prototype says: `--call`."""
 
 import platform
+import re
 import subprocess
 
 import numpy as np
@@ -145,6 +146,35 @@ def test_memory_of_zeros_stands_for_parameters(file):
     assert negates(chosen(f"{file}:zeroed", call=call))
 
 
+MASKED = """
+#include <stddef.h>
+void masked(const float *x, const float *bias, float *y, float *mask, size_t n)
+{
+    if ((size_t)mask % 64)
+        __builtin_trap();
+    for (size_t i = 0; i < n; i++) {
+        mask[i] += 1;
+        y[i] = -x[i] + bias[i] + (mask[i] - 1);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("suffix", [".c", ".cpp"])
+def test_what_a_message_says_of_further_arrays_can_be_typed(tmp_path, suffix):
+    """An array for each call, of zeros, as long as x: another output, or a bias."""
+    path = tmp_path / f"masked{suffix}"
+    path.write_text(MASKED.replace("void masked", 'extern "C" void masked') if suffix == ".cpp" else MASKED)
+    with pytest.raises(UsageError, match=r"bias and mask need a value") as said:
+        chosen(f"{path}:masked")
+    (call,) = re.findall(r"--call '(.*)'", str(said.value))
+    assert call == "f(x, bias=zeros(bytes), y, mask=zeros(bytes), n)"
+    target = chosen(f"{path}:masked", call=call)
+    for n in (1, 17, 100_000):
+        x = np.linspace(1, 2, n, dtype=np.float32)
+        assert (target.evaluate("float32", x.view(np.uint32)).view(np.float32) == -x).all()
+
+
 def test_a_source_may_be_given_any_value(tmp_path):
     (tmp_path / "shapes.c").write_text(SOURCE)
     value = "&(struct params){.alpha = 0, .beta = 0}"
@@ -267,6 +297,8 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("void f(float *x, int n); oob_reads=x", "is not a C prototype"),
         ("void g(float *x, int n)", "declares 'g', but 'gelu' is tested"),
         ("void f(float *x)", "says nowhere how many values"),
+        ("void f(const float *x, float *y, float *mask=zeros(bytes))", "says nowhere how many values"),
+        ("float f(float x, float *p=zeros(bytes))", "bytes are those of an array"),
         ("void f(const float *x, int n)", "has no output, because x is const"),
         ("void f(const float *x, const float *y, int n)", "has no output, because y is const"),
         ("void f(const float *x, double *y, int n)", "needs x and y as pointers to the same type"),

@@ -9,7 +9,7 @@ from ...errors import UsageError
 from ...formats import get_format
 from ._compiler import Compiler
 from ._parameters import VECTORS, is_data
-from ._prototype import ZEROS, Prototype
+from ._prototype import SPARE, ZEROS, Prototype
 
 CALL = "gelu_verify_call"
 _HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}
@@ -19,6 +19,7 @@ _SOURCE = """
 #include <stddef.h>
 #include <stdint.h>
 {headers}
+static inline void gv_free(void *address) {{ __builtin_free(*(void **)address); }}
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -33,6 +34,10 @@ __attribute__((visibility("default"){target})) long long
 }}
 """
 _MEMORY = "    __attribute__((aligned(64))) unsigned char gv_zeros{i}[{size}] = {{0}};\n"
+_MEMORY_OF_ALL = (
+    "    __attribute__((cleanup(gv_free))) void *gv_zeros{i} = __builtin_calloc(gv_n + 2 * {spare}, {itemsize});\n"
+)
+_ALIGNED = "(void *)(((__SIZE_TYPE__)gv_zeros{i} + 63) / 64 * 64)"
 _IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
 _ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
 _OF_A_VALUE = """    for (; gv_i < gv_n; gv_i++)
@@ -56,7 +61,11 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     base, itemsize = prototype.data.base, get_format(dtype).width // 8
     element, lanes, target = VECTORS.get(prototype.data.vector, (base, 0, ""))
     element = f"uint{8 * itemsize}_t" if element == "void" else element
-    zeros = [(i, found[1]) for i, each in enumerate(prototype.parameters) if (found := ZEROS.fullmatch(each.value))]
+    zeros = "".join(
+        (_MEMORY_OF_ALL if found[1] == "bytes" else _MEMORY).format(i=i, size=found[1], itemsize=itemsize, spare=SPARE)
+        for i, each in enumerate(prototype.parameters)
+        if (found := ZEROS.fullmatch(each.value))
+    )
     call = _call(prototype, element, itemsize)
     if prototype.is_array:
         before = _IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to
@@ -73,7 +82,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         beside=", const void *gv_beside" * bool(prototype.beside),
         pointer=prototype.pointer("gv_f"),
         cast=prototype.pointer(),
-        zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
+        zeros=zeros,
         body=body,
     )
 
@@ -95,7 +104,7 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     names = {"x": f"((const {element} *)gv_x)", "dy": f"((const {element} *)gv_beside)"}
     names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [
-        f"({each.type})gv_zeros{i}"
+        f"({each.type})" + _ALIGNED.format(i=i)
         if ZEROS.fullmatch(each.value)
         else values.get(each.name) or prototype.argument(each, itemsize, names)
         for i, each in enumerate(prototype.parameters)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...formats import get_format
 from ._parameters import CUDA_TYPES, VECTORS, CParameter
-from ._prototype import BESIDE, ZEROS, Prototype
+from ._prototype import BESIDE, SPARE, ZEROS, Prototype
 from ._roles import LAUNCH
 
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
@@ -84,10 +84,15 @@ ENTRY = "gelu_verify_entry"
 NAMING = INSTANTIATING + f"__device__ auto {ENTRY} = &{{callee}};\n"  # a variable has the name of the kernel
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
-_MEMORY = """static void *gelu_verify_zeros{i}()
+_MEMORY = """static void *gelu_verify_zeros{i}(size_t size)
 {{
     static void *memory;
-    if (!memory) {{ cudaMalloc(&memory, {size}); cudaMemset(memory, 0, {size}); }}
+    static size_t held;
+    if (size > held) {{
+        if (memory) cudaFree(memory);
+        cudaMalloc(&memory, held = size);
+        cudaMemset(memory, 0, size);
+    }}
     return memory;
 }}
 """
@@ -114,16 +119,14 @@ class CudaCall:
 
     def text(self, form: str) -> str:
         """A file around the user's."""
-        zeros = [
-            (i, found[1]) for i, each in enumerate(self.prototype.parameters) if (found := ZEROS.fullmatch(each.value))
-        ]
+        zeros = [i for i, each in enumerate(self.prototype.parameters) if ZEROS.fullmatch(each.value)]
         prepared = _IN_PLACE * self.prototype.in_place + _ADDED_TO * self.prototype.is_added_to
         return form.format(
             headers=_HEADERS,
             source=self.source,
             before=self.before,
             T=self.element,
-            zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
+            zeros="".join(_MEMORY.format(i=i) for i in zeros),
             prepared=prepared.format(T=self.element),
             call=self.call,
             callee=self.callee,
@@ -136,7 +139,8 @@ class CudaCall:
         output = "y" if self.prototype.in_place else ""
         known = {"n": "n", "bytes": f"n * {itemsize}"}
         arguments = [
-            f"({each.type})gelu_verify_zeros{i}()" if ZEROS.fullmatch(each.value)
+            f"({each.type})gelu_verify_zeros{i}({f'(n + {SPARE}) * {itemsize}' if zeros[1] == 'bytes' else zeros[1]})"
+            if (zeros := ZEROS.fullmatch(each.value))
             else f"({each.type})beside" if each.name in BESIDE and not each.value
             else f"({each.type}){output or each.name}" if each.name in ("x", "y")
             else known.get(each.name) or self.prototype.argument(each, itemsize, {"n": "n"})

@@ -33,7 +33,8 @@ PACKED = tuple(name for second in SECOND for name in (f"x{second}", f"{second}x"
 BESIDE = ("dy", *SECOND, *PACKED)  # what a call takes beside x and y: one of them
 GIVEN = ("x", "y", "n", "bytes", *BESIDE)
 ADDED_TO = "zeros"  # of y: it is zero before a call, which adds to it
-ZEROS = re.compile(r"zeros\((\d+)\)")
+ZEROS = re.compile(r"zeros\((\d+|bytes)\)")  # the address of so many bytes that are 0
+SPARE = 64  # values: zeros(bytes) are those of x and so many more, as of parameters that are no array
 _PROTOTYPE = re.compile(
     r"\s*(?P<result>[\w\s*:<>&,]*[\s*&])??(?P<name>[A-Za-z_]\w*)\s*(?:<<<(?P<launch>.+?)>>>\s*)?"
     r"\((?P<parameters>.*)\)(?P<also>[^()]*)",
@@ -117,6 +118,8 @@ class Prototype:
             return "reads beyond no input: that needs an x and a y that are pointers"
         if self.contract.demands and not self.is_array:
             return "demands something of arrays, but takes none: that needs an x or a y that is a pointer"
+        if not self.is_array and any(each.value == "zeros(bytes)" for each in self.parameters):
+            return "takes a value, and bytes are those of an array (accepted: a number, as in zeros(8))"
         return self.contract.wrong or (self._wrong_arrays(set(names)) if self.is_array else self._wrong_value(names))
 
     def _wrong_value(self, names: list[str]) -> str:
@@ -149,7 +152,7 @@ class Prototype:
         if self.output.is_const:
             return f"has no output, because {self.output.name} is const ({ROLES})"
         values = (self.launch, *(each.value for each in self.parameters))
-        sized = {"n", "bytes"} & names or any(_SIZES.search(value) for value in values)
+        sized = {"n", "bytes"} & names or any(_SIZES.search(value) and not ZEROS.fullmatch(value) for value in values)
         return "" if sized else f"says nowhere how many values there are ({ROLES})"
 
     def named(self, name: str) -> CParameter | None:
@@ -278,7 +281,7 @@ def said_parameters(call: str) -> list[tuple[str, str]]:
 
 
 _VALUE = re.compile(r"NULL|nullptr|true|false|[^A-Za-z_].*|.*[-+*/(].*", re.DOTALL)  # and no name
-_NO_ADDRESS = re.compile(r"NULL|nullptr|0|zeros\(\d+\)")
+_NO_ADDRESS = re.compile(rf"NULL|nullptr|0|{ZEROS.pattern}")
 
 
 def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:

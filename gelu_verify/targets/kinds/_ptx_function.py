@@ -16,7 +16,7 @@ from ..base import DeviceCall, Target
 from ..executions import in_all_executions
 from ..output_memory import output_like
 from ._launch import launch_of, packed
-from ._prototype import BESIDE, ZEROS, Prototype
+from ._prototype import BESIDE, SPARE, ZEROS, Prototype
 
 if TYPE_CHECKING:
     from ...gpu.cuda import CudaModule
@@ -42,8 +42,9 @@ class PtxFunction(Target):
             self.device.copy_in(memory[self.beside], bits)
         for each in self.prototype.parameters:
             if zeros := ZEROS.fullmatch(each.value):
-                memory[each.name] = self.device.alloc(int(zeros[1]))
-                self.device.copy_in(memory[each.name], np.zeros(int(zeros[1]), np.uint8))
+                size = x_bits.nbytes + SPARE * x_bits.itemsize if zeros[1] == "bytes" else int(zeros[1])
+                memory[each.name] = self.device.alloc(size)
+                self.device.copy_in(memory[each.name], np.zeros(size, np.uint8))
         return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)
 
     def _launch(self, memory: dict[str, Any], x_bits: np.ndarray) -> None:

@@ -263,7 +263,9 @@ def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
         return f"(const {parameter.element}[]){{n}}"
     if parameter.pointers:
-        return "zeros(8)" if of_a_value and _is_data(parameter) and not parameter.is_const else "NULL"
+        if not _is_data(parameter) or (of_a_value and parameter.is_const):
+            return "NULL"
+        return "zeros(8)" if of_a_value else "zeros(bytes)"
     if parameter.canonical.startswith("enum "):
         return f"({parameter.base})0"
     if parameter.element in ("bool", "_Bool"):
