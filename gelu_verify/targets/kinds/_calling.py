@@ -19,7 +19,7 @@ _SOURCE = """
 #include <stddef.h>
 #include <stdint.h>
 {headers}
-static inline void gv_free(void *address) {{ __builtin_free(*(void **)address); }}
+static __attribute__((unused)) void gv_free(void *address) {{ __builtin_free(*(void **)address); }}
 #ifdef __cplusplus
 extern "C"
 #endif
