@@ -23,14 +23,15 @@ from .approximation import without_overflow
 from .table import HIST_EDGES, NEAREST, WITNESS, Columns, Facts, MonotonePieces, Records, Table
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
-ROW = np.dtype(
+_WIDE = np.dtype([("worst", _WORST), ("error_sum", "i8"), ("bits_hash", "u8"), ("nearest", "u8", len(NEAREST))])
+_NARROW = np.dtype(
     [
-        *(("worst", _WORST), ("error_sum", "i8"), ("bits_hash", "u8"), ("nearest", "u8", len(NEAREST))),
         *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
         *(("hist", "u4", len(HIST_EDGES)), ("zero_sign", "u4")),
     ]
 )
-_WORDS = np.dtype([("wide", "u8", 11), ("narrow", "u4", len(HIST_EDGES) + 8)])  # the same, by the size of its numbers
+ROW = np.dtype([*_WIDE.descr, *_NARROW.descr])
+_WORDS = np.dtype([("wide", "u8", _WIDE.itemsize // 8), ("narrow", "u4", _NARROW.itemsize // 4)])  # the same as numbers
 _BLOCK = 512  # records that are copied at once: their columns, one after another, find them in a cache
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("present", "i8"), ("value", "i8"), ("ordinal", "i8")])
@@ -137,7 +138,7 @@ class Reduction:
 def row_columns(fmt: Format, bucket: np.ndarray, rows: Records) -> tuple[Columns, np.ndarray]:
     """Records of ROW as the columns of a table, and its histogram; of records that grow it is a copy."""
     words = rows.view(_WORDS)
-    wide, narrow = np.empty((11, len(rows)), np.uint64), np.empty((len(HIST_EDGES) + 8, len(rows)), np.uint32)
+    wide, narrow = (np.empty((*_WORDS[name].shape, len(rows)), _WORDS[name].base) for name in ("wide", "narrow"))
     for first in range(0, len(rows), _BLOCK):
         block = slice(first, first + _BLOCK)
         wide[:, block], narrow[:, block] = words["wide"][block].T, words["narrow"][block].T

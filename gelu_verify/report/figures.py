@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..buckets.bins import HIGHEST, layout
+from ..buckets.bins import FINEST, HIGHEST, layout
 from ..fenv import in_default_environment
 from ..records.accuracy import ACCURATE
 from ..show.chart import Axis, Chart, Curve, Mark, Note, ReferenceLine, octaves
@@ -24,7 +24,6 @@ from .gallery import gallery
 from .ranking import RankedResult, items_of, places, ranked
 from .speed import speed_groups
 
-PER_BINADE = 32  # bins of a curve
 LOWEST = -3  # octaves: smaller errors are on the lower edge
 MOST = 6  # curves in one figure, each with a colour and dashes of its own
 _LIMITS = (0.5, ACCURATE)  # correctly rounded, accurate
@@ -71,7 +70,7 @@ def error_chart(items: Sequence[RankedResult], curves: Mapping[str, Curves]) -> 
     """The largest error in each bin of x, of results of one function and dtype; a cross at the upper edge is NaN or
     infinity where a finite value is due."""
     record = items[0].record
-    bins = layout(record.dtype, PER_BINADE)
+    bins = layout(record.dtype, FINEST)
     folds = [curves[item.id].fine.into(bins) for item in items]
     highest = max(3, octaves_of([fold.max_error for fold in folds], LOWEST, HIGHEST)[1])
     chart = Chart(
