@@ -16,9 +16,9 @@
 #ifndef GV_CARRIED_H
 #define GV_CARRIED_H
 #include <float.h>
+#include "../truth/clones.h"
 #include "../math/erf.h"
 #include "../math/erfc.h"
-#include "../truth/clones.h"
 #include "../truth/exp.h"
 #include "../truth/log.h"
 #include "../truth/log1p.h"
@@ -95,7 +95,7 @@ GV_INLINE gv_value gv_absolute(gv_value a) {
     return a.hi < 0.0 ? gv_negative(a) : a;
 }
 
-GV_INLINE gv_value gv_add_values(gv_value a, gv_value b) {
+GV_CALLED gv_value gv_add_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || other == GV_UNKNOWN) return gv_no_number();
     if (gv_is_zero(a)) return b;
@@ -137,7 +137,7 @@ GV_INLINE gv_value gv_add_values(gv_value a, gv_value b) {
 /* +- a power of two, exactly */
 GV_INLINE int gv_is_power(gv_value a) { return fabs(a.hi) == 1.0 && a.lo == 0.0 && a.err == 0.0; }
 
-GV_INLINE gv_value gv_multiply_values(gv_value a, gv_value b) {
+GV_CALLED gv_value gv_multiply_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || other == GV_UNKNOWN) return gv_no_number();
     if (gv_is_zero(a) || gv_is_zero(b)) return gv_value_make(0.0, 0.0, 0.0, 0);
@@ -164,7 +164,7 @@ GV_INLINE gv_value gv_multiply_values(gv_value a, gv_value b) {
     return gv_carried(p, err + fabs(p.hi) * 0x1p-103, k);
 }
 
-GV_INLINE gv_value gv_divide_values(gv_value a, gv_value b) {
+GV_CALLED gv_value gv_divide_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || !gv_has_sign(b)) return gv_no_number();
     if (gv_is_zero(a)) return a;
@@ -241,16 +241,13 @@ GV_INLINE gv_value gv_small(gv_value a, gv_value half) {
 /* e^s - 1 = s (1 + s/2) within s^2/5 of it */
 GV_INLINE gv_value gv_expm1_small(gv_value a) { return gv_small(a, gv_scaled_value(a, -1)); }
 
-/* What follows and is a clone is called, not copied into each of those that need it: half of the time to compile it. A
-   clone calls those of its own instruction set. */
-
 /* e^s for |s| > least >= 0, known by its size: 2^(1.44 |s|) < e^|s| */
 GV_INLINE gv_value gv_exp_far(double sign, double least) {
     int64_t k = (int64_t)(1.44 * (least < 0x1p28 ? least : 0x1p28));
     return sign < 0.0 ? gv_one_sided(1.0, -k - 1) : gv_beyond(1.0, k);
 }
 
-GV_FMA_CLONES static gv_value gv_exp_of(gv_value a) {
+GV_CALLED gv_value gv_exp_of(gv_value a) {
     gv_kind kind = gv_kind_of(a);
     if (gv_is_zero(a)) return gv_of_double(1.0);
     if (kind == GV_UNKNOWN) return a;
@@ -266,7 +263,7 @@ GV_FMA_CLONES static gv_value gv_exp_of(gv_value a) {
     return gv_carried(e.m, fabs(e.m.hi) * relative, e.k);
 }
 
-GV_FMA_CLONES static gv_value gv_expm1_of(gv_value a) {
+GV_CALLED gv_value gv_expm1_of(gv_value a) {
     if (gv_is_zero(a)) return a;
     gv_kind kind = gv_kind_of(a);
     if (kind == GV_UNKNOWN || kind == GV_ONE_SIDED) return gv_no_number();
@@ -282,7 +279,7 @@ GV_FMA_CLONES static gv_value gv_expm1_of(gv_value a) {
 /* log(1 + u) = u (1 - u/2) within u^2/2 of it */
 GV_INLINE gv_value gv_log1p_small(gv_value a) { return gv_small(a, gv_negative(gv_scaled_value(a, -1))); }
 
-GV_FMA_CLONES static gv_value gv_log_of(gv_value a) {
+GV_CALLED gv_value gv_log_of(gv_value a) {
     if (gv_kind_of(a) != GV_KNOWN || !gv_has_sign(a) || a.hi < 0.0 || a.k > 1 << 20 || a.k < -(1 << 20))
         return gv_no_number();
     gv_dd y = a.k == -1 && a.hi >= 1.5 ? gv_log_near(0.5 * a.hi)
@@ -294,7 +291,7 @@ GV_FMA_CLONES static gv_value gv_log_of(gv_value a) {
     return gv_carried(s, fabs(y.hi) * GV_RELATIVE + fabs(s.hi) * 0x1p-104 + fabs(q) * 0x1p-51 + a.err / least, 0);
 }
 
-GV_FMA_CLONES static gv_value gv_log1p_of(gv_value a) {
+GV_CALLED gv_value gv_log1p_of(gv_value a) {
     gv_kind kind = gv_kind_of(a);
     if (gv_is_zero(a) || kind == GV_UNKNOWN) return a;
     if (kind == GV_ONE_SIDED) { /* between u/2 and u, or u and 2 u */
@@ -318,7 +315,7 @@ GV_FMA_CLONES static gv_value gv_log1p_of(gv_value a) {
 }
 
 /* tanh: (e^2t - 1)/(e^2t + 1) near 0, else 1 - 2 q/(1 + q), q = e^-2|t| */
-GV_FMA_CLONES static gv_value gv_tanh_of(gv_value a) {
+GV_CALLED gv_value gv_tanh_of(gv_value a) {
     if (gv_is_zero(a)) return a;
     if (!gv_has_sign(a)) return gv_no_number();
     gv_value one = gv_of_double(1.0);
@@ -371,7 +368,7 @@ GV_INLINE gv_value gv_atan_of(gv_value a) {
 GV_INLINE gv_value gv_of_core(gv_value v) { return gv_carried(gv_pair(v), v.err, v.k); }
 
 /* erf, from the core's at s.hi; erf' = 2/sqrt(pi) e^(-s^2), and |erf''| < 1 */
-GV_FMA_CLONES static gv_value gv_erf_of(gv_value a) {
+GV_CALLED gv_value gv_erf_of(gv_value a) {
     if (gv_is_zero(a)) return a;
     if (!gv_has_sign(a)) return gv_no_number();
     gv_kind kind = gv_kind_of(a);
@@ -397,7 +394,7 @@ GV_FMA_CLONES static gv_value gv_erf_of(gv_value a) {
 
 /* erfc for s > 0, below e^(-s^2): at s + d it is erfc(s) + erfc'(s) d (1 - s d), within (1 + s^2) d^2 of the last term
    for |d| < 2^-40/(1 + s) */
-GV_FMA_CLONES static gv_value gv_erfc_of(gv_value a) {
+GV_CALLED gv_value gv_erfc_of(gv_value a) {
     gv_value one = gv_of_double(1.0);
     if (gv_is_zero(a)) return one;
     if (!gv_has_sign(a)) return gv_no_number();

@@ -20,5 +20,10 @@ static float gv_cr_accurate(gv_loop loop, float x) {
 }
 
 #define GV_DEFINE_ACCURATE(name) \
+    gv_value gv_value_of_##name(double x) { \
+        gv_value y; \
+        gv_loop_##name(&x, &y, 1); \
+        return y; \
+    } \
     float gv_cr_##name##_accurate(float x) { return gv_cr_accurate(gv_loop_##name, x); }
 GV_CR_FUNCTIONS(GV_DEFINE_ACCURATE)

@@ -4,6 +4,7 @@
    test_all_inputs of tests/truth/test_float32_kernels.py. */
 #ifndef GV_CR_ACCURATE_H
 #define GV_CR_ACCURATE_H
+#include "../truth/value.h"
 
 /* The eight functions that have kernels. */
 #define GV_CR_FUNCTIONS(F) \
@@ -16,8 +17,11 @@
     F(gelu_sigmoid_grad) \
     F(silu_grad)
 
-/* The correctly rounded result for finite x other than 0, and the canonical NaN for NaN. */
-#define GV_DECLARE_ACCURATE(name) float gv_cr_##name##_accurate(float x);
+/* The correctly rounded result for finite x other than 0, and the canonical NaN for NaN; and the value for the float64
+   kernels of every level, any finite x other than 0. */
+#define GV_DECLARE_ACCURATE(name) \
+    float gv_cr_##name##_accurate(float x); \
+    gv_value gv_value_of_##name(double x);
 GV_CR_FUNCTIONS(GV_DECLARE_ACCURATE)
 
 #endif

@@ -42,7 +42,6 @@
 #ifndef GV_CR_FLOAT64_H
 #define GV_CR_FLOAT64_H
 #include "../truth/judge.h"
-#include "../math/functions.h"
 #include "lanes.h"
 #include "wide.h"
 
@@ -93,6 +92,7 @@ GV_INLINE int gv_round_wide(gv_value v, double *y) {
 }
 
 #ifndef GV_NO_ARRAYS /* src/cuda has its own loops */
+#include "accurate.h"
 #include "tail.h"
 
 static int gv_round_binary64(gv_value v, double *y) {
@@ -200,7 +200,6 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_redo_open redo, cons
 }
 
 #define GV_DEFINE_F64(name, NAME, whole, derivative) \
-    static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
                                          size_t *undecided) { \
         gv_tail_range range = {GV_##NAME##_TAIL_FROM, GV_##NAME##_TAIL_TO, GV_##NAME##_TAIL_ZERO}; \
@@ -214,7 +213,6 @@ GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
 
 #include "logistic_array.h"
 #define GV_DEFINE_LOGISTIC_F64(name) \
-    static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
                                          size_t *undecided) { \
         gv_logistic_form f = gv_logistic_form_of_##name(); \

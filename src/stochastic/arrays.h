@@ -2,6 +2,8 @@
 #ifndef GV_STOCHASTIC_ARRAYS_H
 #define GV_STOCHASTIC_ARRAYS_H
 #include <stddef.h>
+#include "../truth/dd.h"
+#define GV_CALLED GV_SELDOM
 #include "sampler.h"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
@@ -19,22 +21,29 @@
 /* for the few elements that the first bits do not decide: long code, once */
 GV_SELDOM int gv_keeps_called(int law, double x, double rate, gv_philox_block u) { return gv_keeps(law, x, rate, u); }
 
+GV_CLONES static void gv_first_words(uint64_t seed, uint64_t call, uint64_t start, uint32_t *first, size_t n) {
+    for (size_t i = 0; i < n; i++) first[i] = gv_element_bits(start + i, call, seed).word[0];
+}
+
+GV_SELDOM void gv_keep_each(int law, const double *x, double rate, uint64_t seed, uint64_t call, uint64_t start,
+                            unsigned char *keep, size_t n) {
+    for (size_t i = 0; i < n; i++) keep[i] = gv_keeps_called(law, x[i], rate, gv_element_bits(start + i, call, seed));
+}
+
 /* one law, so that the compiler sees a loop without branches */
 GV_INLINE void gv_keep_strip(int law, const double *x, double rate, uint64_t seed, uint64_t call, uint64_t start,
                              unsigned char *keep, size_t n) {
     uint32_t first[GV_STRIP];
     unsigned char open[GV_STRIP];
     unsigned any = 0;
-    for (size_t i = 0; i < n; i++) first[i] = gv_element_bits(start + i, call, seed).word[0];
+    gv_first_words(seed, call, start, first, n);
     for (size_t i = 0; i < n; i++) {
         double err, t = gv_quick_threshold(law, x[i], rate, &err), u = (double)first[i];
         keep[i] = u + 1.0 <= t - err;
         open[i] = !keep[i] & !(u >= t + err);
     }
     for (size_t i = 0; i < n; i++) any |= open[i] | (x[i] != x[i]);
-    if (any)
-        for (size_t i = 0; i < n; i++)
-            keep[i] = gv_keeps_called(law, x[i], rate, gv_element_bits(start + i, call, seed));
+    if (any) gv_keep_each(law, x, rate, seed, call, start, keep, n);
 }
 
 /* keep[i] of element start + i */

@@ -49,7 +49,7 @@ GV_INLINE gv_uint128 gv_threshold(gv_value v) {
 }
 
 /* T of element x; `rate` for GV_CONSTANT, 0 <= rate <= 1 */
-GV_INLINE gv_uint128 gv_keep_threshold(int law, double x, double rate) {
+GV_CALLED gv_uint128 gv_keep_threshold(int law, double x, double rate) {
     gv_uint128 none = {0, 0}, all = {~UINT64_C(0), ~UINT64_C(0)};
     if (law == GV_CONSTANT) {
         if (rate <= 0.0) return all;

@@ -32,7 +32,7 @@ typedef struct {
     int k[GV_PLACES];
 } gv_exps;
 
-GV_INLINE void gv_block_exp(const gv_dds *s, gv_exps *e) {
+GV_CLONES static void gv_block_exp(const gv_dds *s, gv_exps *e) {
     gv_dds r, t, p;
     double tail[GV_PLACES];
     int n[GV_PLACES];
@@ -64,7 +64,7 @@ GV_INLINE gv_dd gv_block_minus_1(const gv_exps *e, int i) {
 }
 
 /* gv_gauss_head */
-GV_INLINE void gv_block_head(const gv_dds *z, gv_dds *p) {
+GV_CLONES static void gv_block_head(const gv_dds *z, gv_dds *p) {
     double tail[GV_PLACES];
     GV_EACH(i) tail[i] = gv_head_coefficient[GV_HEAD_DEGREE].hi;
     for (int n = GV_HEAD_DEGREE - 1; n >= GV_HEAD_DOUBLES; n--)
@@ -75,7 +75,7 @@ GV_INLINE void gv_block_head(const gv_dds *z, gv_dds *p) {
 }
 
 /* gv_mills */
-GV_INLINE void gv_block_mills(const gv_dds *a, gv_dds *p) {
+GV_CLONES static void gv_block_mills(const gv_dds *a, gv_dds *p) {
     const gv_mills_piece *piece[GV_PLACES];
     gv_dds u, c;
     double tail[GV_PLACES];

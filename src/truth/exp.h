@@ -7,6 +7,10 @@
 #define GV_TRUTH_EXP_H
 #include "tables.h"
 
+#ifndef GV_CALLED /* clones.h */
+#define GV_CALLED GV_INLINE
+#endif
+
 #define GV_EXP_DOUBLES 7 /* from r^7 on a double is enough: r^6/7! < 2^-57 */
 #define GV_QUICK_EXP_DEGREE 6 /* r^6/7! again */
 
@@ -36,7 +40,7 @@ GV_INLINE gv_dd gv_exp_reduced(gv_dd s, double n) {
 
 GV_INLINE double gv_exp_steps(double s) { return rint(s * 0x1.71547652b82fep+6 /* 64/log(2) */); }
 
-GV_INLINE gv_scaled_dd gv_exp(gv_dd s) {
+GV_CALLED gv_scaled_dd gv_exp(gv_dd s) {
     double n = gv_exp_steps(s.hi);
     gv_dd r = gv_exp_reduced(s, n);
     gv_dd t = gv_exp2_table[(int)n & 63];

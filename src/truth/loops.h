@@ -5,8 +5,8 @@
 #include <float.h>
 #include <stddef.h>
 #include <string.h>
-#include "../math/functions.h"
 #include "clones.h"
+#include "../math/functions.h"
 #include "find.h"
 #ifndef GV_QUICK
 #define GV_HAVE_FMA 1 /* lanes.h: fma on every instruction set, for the same bits */
@@ -30,7 +30,7 @@ GV_INLINE gv_loop gv_loop_named(const gv_named_loop *table, const char *name) {
 }
 
 #define GV_DEFINE_LOOP(name, evaluate) \
-    GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
+    GV_FMA_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
         for (size_t i = 0; i < n; i++) \
             y[i] = (x[i] == 0.0 || !(fabs(x[i]) <= DBL_MAX)) ? gv_exact(0.0) : evaluate(x[i]); \
     }

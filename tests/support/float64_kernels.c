@@ -5,6 +5,9 @@
 #else
 #define GV_HAVE_FMA 0
 #endif
+#ifdef __aarch64__
+#define GV_F64_LANES 2
+#endif
 #define GV_ISA(name) name##_here
 #include "cr/float64.h"
 

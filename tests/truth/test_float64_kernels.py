@@ -40,7 +40,7 @@ BUILDS = {
     "v2": (["-march=x86-64-v2"], set()),
     "fma-one-lane": (["-mfma"], {"fma"}),
     "one-lane": (["-U__SSE2__"], set()),
-    "neon": (["-DGV_F64_LANES=2"], set()),
+    "neon": ([], set()),
 }
 X86_64 = [build for build in BUILDS if build != "neon"]
 VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("", "i4")])
@@ -65,8 +65,8 @@ def library(request, tmp_path_factory):
     file = tmp_path_factory.mktemp("kernels") / f"{compiler}-{build}.so"
     strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wno-unused-function"]
     command = [compiler, "-std=c99", "-O3", "-ffp-contract=off", "-fPIC", "-shared", *flags, *strict]
-    source = str(SUPPORT / "float64_kernels.c")
-    subprocess.run([*command, f"-I{ROOT / 'src'}", source, "-o", str(file), "-lm"], check=True)
+    sources = [str(SUPPORT / "float64_kernels.c"), str(ROOT / "src/cr/accurate.c")]
+    subprocess.run([*command, f"-I{ROOT / 'src'}", *sources, "-o", str(file), "-lm"], check=True)
     return Emulated(file) if compiler == COMPILER else ctypes.CDLL(str(file))
 
 
