@@ -21,18 +21,20 @@ from .output_memory import OutputAllocator, allocating_outputs, output_like
 from .padded_memory import padded
 from .wrapped import Wrapped
 
-MOST = 1 << 16  # values, bytes
-_AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|aligned)\s*=\s*(\d{1,9})\s*")
+MOST = 1 << 20  # values, bytes
+_AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|exactly|aligned)\s*=\s*(\d{1,9})\s*")
 
 
 @dataclass(frozen=True)
 class Contract:
     """What a function demands of who calls it, or is allowed: `oob_reads`: bytes beyond its input that it may read;
-    `multiple_of`, `at_least`: of the number of values; `aligned`: what the addresses of x and y are a multiple of."""
+    `multiple_of`, `at_least`: of the number of values; `exactly`: that number, in each of as many calls as are needed;
+    `aligned`: what the addresses of x and y are a multiple of."""
 
     oob_reads: int = 0
     multiple_of: int = 1
     at_least: int = 1
+    exactly: int | None = None
     aligned: int = 1
 
     @classmethod
@@ -44,19 +46,23 @@ class Contract:
 
     def length(self, n: int) -> int:
         """The number of values that it is called with where n are asked for."""
-        return -(-max(n, self.at_least) // self.multiple_of) * self.multiple_of
+        multiple = self.exactly or self.multiple_of
+        return -(-max(n, self.at_least) // multiple) * multiple
 
     @property
     def demands(self) -> bool:
         """Whether not every array may be passed."""
-        return max(self.multiple_of, self.at_least, self.aligned) > 1
+        return self.exactly is not None or max(self.multiple_of, self.at_least, self.aligned) > 1
 
     @property
     def wrong(self) -> str:
         """Why no array can be like that; empty where one can."""
-        if self.aligned < 1 or self.aligned & (self.aligned - 1) or not self.multiple_of:
+        if self.aligned < 1 or self.aligned & (self.aligned - 1) or not self.multiple_of or self.exactly == 0:
             return "demands what no array is (accepted: aligned=64, a power of two; multiple_of=16, from 1 on)"
-        return f"demands more than {MOST:,}" if max(self.multiple_of, self.at_least, self.aligned) > MOST else ""
+        if self.exactly and max(self.multiple_of, self.at_least) > 1:
+            return "demands two numbers of values (accepted: exactly=8 alone, or multiple_of=8; at_least=32)"
+        most = max(self.multiple_of, self.at_least, self.exactly or 1, self.aligned)
+        return f"demands more than {MOST:,}" if most > MOST else ""
 
     @property
     def note(self) -> str:
@@ -65,6 +71,7 @@ class Contract:
             (f"may read {self.oob_reads} bytes beyond its input", self.oob_reads),
             (f"only with multiples of {self.multiple_of} values", self.multiple_of > 1),
             (f"only with at least {self.at_least} values", self.at_least > 1),
+            (f"only with {self.exactly} values at once", self.exactly),
             (f"only with arrays aligned to {self.aligned} bytes", self.aligned > 1),
         )
         return ", ".join(text for text, holds in parts if holds)
@@ -76,8 +83,11 @@ NOTHING = Contract()
 def contract_of(text: str) -> Contract:
     """What `--contract` says."""
     found = Contract.parsed(text)
-    if found is None or found.oob_reads or not found.demands:
-        raise UsageError(f"--contract {text!r} cannot be used (accepted: 'multiple_of=16; at_least=32; aligned=64')")
+    if found is None or found.oob_reads or found.exactly or not found.demands:
+        accepted = "'multiple_of=16; at_least=32; aligned=64'"
+        if found and found.exactly:
+            accepted = f"--shape '({found.exactly},)' for arrays of {found.exactly} values"
+        raise UsageError(f"--contract {text!r} cannot be used (accepted: {accepted})")
     if found.wrong:
         raise UsageError(f"--contract {text!r} {found.wrong}")
     return found

@@ -103,7 +103,8 @@ def test_callables_configurations_and_versions_have_it(source, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "contract", ["multiple_of=0", "aligned=48", "oob_reads=16", "at_least=1", "multiples=3", "aligned=64; aligned=32"]
+    "contract",
+    ["multiple_of=0", "aligned=48", "oob_reads=16", "at_least=1", "multiples=3", "aligned=64; aligned=32", "exactly=8"],
 )
 def test_what_no_array_is_is_refused(source, contract):
     with pytest.raises(UsageError, match="--contract"):

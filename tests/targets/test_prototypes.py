@@ -175,6 +175,69 @@ def test_what_a_message_says_of_further_arrays_can_be_typed(tmp_path, suffix):
         assert (target.evaluate("float32", x.view(np.uint32)).view(np.float32) == -x).all()
 
 
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(24))
+def test_arrays_of_a_declared_size_are_called_with_as_many(tmp_path, seed):
+    """Random shapes: of a source as declared, of a library as `--call` declares it or as `exactly` says."""
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(1, 8, rng.integers(1, 4)).tolist()
+    kind, dtype = (("float", "float32"), ("double", "float64"))[rng.integers(2)]
+    sizes, names = "".join(f"[{n}]" for n in shape), ["x", "y"] if rng.integers(2) else ["x"]
+    given = ", ".join(f"{'const ' * (name != names[-1])}{kind} {name}{sizes}" for name in names)
+    values = f"{kind} *to = ({kind} *){names[-1]}; const {kind} *from = (const {kind} *)x;"
+    loop = f"for (int i = 0; i < {np.prod(shape)}; i++) to[i] = -from[i];"
+    source = f'extern "C" void fixed({given}) {{ {values} {loop} }}'
+    suffix = (".c", ".cpp")[rng.integers(2)]
+    file = tmp_path / f"fixed{suffix}"
+    file.write_text(source if suffix == ".cpp" else source.removeprefix('extern "C" '))
+    library = shared_library(tmp_path, source.removeprefix('extern "C" '), "libfixed.so")
+    flat = ", ".join(f"{kind} *{name}" for name in names)
+    calls = {file: None, library: f"void f({given})"}
+    for path, call in (*calls.items(), (library, f"void f({flat}); exactly={np.prod(shape)}")):
+        target = chosen(f"{path}:fixed", call=call)
+        assert target.dtypes == (dtype,)
+        assert f"only with {np.prod(shape)} values at once" in target.note
+        assert all(negates(target, n) for n in (1, int(np.prod(shape)), 19, 1000))
+
+
+ROWS = """
+float twice(float x) { return 2 * x; }
+void rows(const float x[][6], float y[][6], int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < 6; j++) y[i][j] = -x[i][j];
+}
+void applied(float (*of)(float), const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = of(x[i]); }
+void half_said(const float x[8], float *y) { for (int i = 0; i < 8; i++) y[i] = -x[i]; }
+void flagged(const float x[8], float y[8], unsigned char *flag)
+{
+    for (int i = 0; i < 8; i++) y[i] = flag[i]++ ? 0 : -x[i];
+}
+"""
+
+
+@pytest.mark.parametrize("suffix", [".c", ".cpp"])
+@pytest.mark.parametrize(
+    ("symbol", "why", "call"),
+    [
+        ("rows", "count may count values or rows of 6", "f(x, y, count=n / 6); multiple_of=6"),
+        ("half_said", "it does not say how many values there are", "f(x, y); exactly=8"),
+        ("flagged", "flag needs a value", "f(x, y, flag=zeros(bytes))"),
+        ("applied", "of needs a function, whose name replaces NAME", "f(of=NAME, x, y, n)"),
+    ],
+)
+def test_what_a_message_says_can_be_typed(tmp_path, suffix, symbol, why, call):
+    (tmp_path / f"rows{suffix}").write_text(ROWS)
+    with pytest.raises(UsageError, match=re.escape(f"{why}: give --call '{call}'")):
+        chosen(f"{tmp_path}/rows{suffix}:{symbol}")
+    target = chosen(f"{tmp_path}/rows{suffix}:{symbol}", call=call.replace("NAME", "twice"))
+    if symbol != "applied":
+        assert negates(target, 1000)
+        return
+    x = np.linspace(1, 2, 9, dtype=np.float32)
+    assert (target.evaluate("float32", x.view(np.uint32)).view(np.float32) == 2 * x).all()
+
+
 def test_a_source_may_be_given_any_value(tmp_path):
     (tmp_path / "shapes.c").write_text(SOURCE)
     value = "&(struct params){.alpha = 0, .beta = 0}"
@@ -315,7 +378,11 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("float f(float x); multiple_of=16", "demands something of arrays, but takes none"),
         ("void f(float *x, int n); aligned=48", "demands what no array is"),
         ("void f(float *x, int n); multiple_of=0", "demands what no array is"),
-        ("void f(float *x, int n); at_least=65537", "demands more than 65,536"),
+        ("void f(float *x); exactly=0", "demands what no array is"),
+        ("void f(float *x); exactly=8; multiple_of=16", "demands two numbers of values"),
+        ("void f(float *x); exactly=8; aligned=64", "8 values at once and addresses that are multiples of 64"),
+        ("void f(const float x[8], float y[4])", "says nowhere how many values .*; exactly=8"),
+        ("void f(float *x, int n); at_least=1048577", "demands more than 1,048,576"),
         ("void f(float *x, int n); at_least=8; at_least=9", "is not a C prototype .*'; at_least=8'"),
         ("void f(float *x, int n) at_least=8", "is not a C prototype"),
         ("long double f(long double x)", "long double, which is not one of the formats"),

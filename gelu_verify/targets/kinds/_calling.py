@@ -29,7 +29,7 @@ __attribute__((visibility("default"){target})) long long
     typedef char gv_element[sizeof({T}) == {itemsize} ? 1 : -1];
     {pointer} = ({cast})gv_function;
     __SIZE_TYPE__ gv_i = 0;
-{zeros}    (void)gv_i;
+    (void)gv_i;
 {body}
 }}
 """
@@ -40,6 +40,16 @@ _MEMORY_OF_ALL = (
 _ALIGNED = "(void *)(((__SIZE_TYPE__)gv_zeros{i} + 63) / 64 * 64)"
 _IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
 _ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
+_OF_SO_MANY = """    long long gv_status = 0;
+    const __SIZE_TYPE__ gv_all = gv_n;
+    gv_n = {exactly};
+    for (; !gv_status && gv_i < gv_all; gv_i += gv_n) {{
+{before}        gv_status = {call};
+        gv_x = (const {T} *)gv_x + gv_n;
+        gv_y = ({T} *)gv_y + gv_n;
+{beside}    }}
+    return gv_status;"""
+_NEXT_BESIDE = "        gv_beside = (const {T} *)gv_beside + gv_n;\n"
 _OF_A_VALUE = """    for (; gv_i < gv_n; gv_i++)
         (({T} *)gv_y)[gv_i] = {call};
     return 0;"""
@@ -66,13 +76,16 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         for i, each in enumerate(prototype.parameters)
         if (found := ZEROS.fullmatch(each.value))
     )
-    call = _call(prototype, element, itemsize)
-    if prototype.is_array:
-        before = _IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to
-        body = before.format(itemsize=itemsize) + f"    return {call};"
+    call, exactly = _call(prototype, element, itemsize), prototype.contract.exactly
+    before = zeros + (_IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to).format(itemsize=itemsize)
+    if exactly:
+        beside = _NEXT_BESIDE.format(T=element) * bool(prototype.beside and not prototype.one_second)
+        body = _OF_SO_MANY.format(T=element, exactly=exactly, before=before, call=call, beside=beside)
+    elif prototype.is_array:
+        body = f"{before}    return {call};"
     else:
         form = _OF_A_VECTOR if lanes else _OF_A_VALUE
-        body = form.format(T=element, V=base, lanes=lanes, itemsize=itemsize, call=call)
+        body = zeros + form.format(T=element, V=base, lanes=lanes, itemsize=itemsize, call=call)
     return _SOURCE.format(
         CALL=CALL,
         headers="\n".join(f"#include <{file}>" for prefix, file in _HEADERS.items() if base.startswith(prefix)),
@@ -82,7 +95,6 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         beside=", const void *gv_beside" * bool(prototype.beside),
         pointer=prototype.pointer("gv_f"),
         cast=prototype.pointer(),
-        zeros=zeros,
         body=body,
     )
 

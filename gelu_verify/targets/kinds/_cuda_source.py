@@ -127,8 +127,9 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
         said = replace(
             said, launch=LAUNCH, text=f"{said.text.partition('(')[0]}<<<{LAUNCH}>>>({said.text.partition('(')[2]}"
         )
-    if said.contract.oob_reads:
-        raise UsageError(f"--call {said.text!r}: oob_reads is for functions of C")
+    if said.contract.oob_reads or said.contract.exactly:
+        what = "oob_reads" if said.contract.oob_reads else "exactly"
+        raise UsageError(f"--call {said.text!r}: {what} is for functions of C")
     if declared.space != "device" and not said.is_array:
         raise UsageError(f"--call {said.text!r} has no pointer to the input, which {symbol!r} needs: {declared.shown}")
     if said.is_array and declared.space == "device":

@@ -16,14 +16,16 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import MissingMeasurement, UsageError
-from ._parameters import VECTORS, CParameter, Declared
+from ._parameters import VECTORS, CParameter, Declared, array_type
 
 PROBE = "gelu_verify_probe"
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
 _FUNCTIONS = ("FUNCTION_DECL", "FUNCTION_TEMPLATE")
 _LINKAGE = ("LINKAGE_SPEC", "UNEXPOSED_DECL")
 _ENUM = 106  # CXType_Enum
-_ARRAYS = (112, 114, 115, 116)  # CXType_ConstantArray and the like; the bindings have no name for some other types
+_POINTER = 101  # CXType_Pointer
+_SIZED = 112  # CXType_ConstantArray; the bindings have no name for some other types
+_ARRAYS = (_SIZED, 114, 115, 116)
 _CLASSES = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 _BODY_OR_END = re.compile(rb"[{;]")
 _VECTOR = re.compile(
@@ -158,14 +160,14 @@ class ParsedSource:
         typed = cursor.type
         words = " ".join(each.spelling for each in cursor.get_tokens()) if any(cursor.get_children()) else ""
         default = words.partition(" = ")[2]
-        star = " *" if typed._kind_id in _ARRAYS else ""  # float x[]
-        typed = typed.element_type if star else typed
+        typed, sizes = _values_of(typed)
         canonical = typed.get_canonical().spelling
         if found := _VECTOR.fullmatch(canonical):
             canonical = _VECTOR_NAMES.get((found["element"], int(found["lanes"])), typed.spelling)
         if typed.get_canonical()._kind_id == _ENUM:
             canonical = f"enum {typed.spelling}"
-        return CParameter(typed.spelling + star, cursor.spelling, default, canonical + star)
+        spelled, shape = array_type(typed.spelling, sizes)
+        return CParameter(spelled, cursor.spelling, default, array_type(canonical, sizes)[0], shape)
 
     def _body(self, cursor: Any) -> str:
         start, depth = self._body_at(cursor), 0
@@ -181,6 +183,17 @@ class ParsedSource:
         end = cursor.extent.end.offset
         found = _BODY_OR_END.search(self.text, end)
         return found.start() if found and found[0] == b"{" else -1
+
+
+def _values_of(typed: Any) -> tuple[Any, list[int]]:
+    """Type of the values of an array, and its dimensions, 0 where open: of float x[], x[2][8], (*x)[8]."""
+    sizes = []
+    if typed._kind_id == _POINTER and typed.get_pointee()._kind_id in _ARRAYS:
+        sizes, typed = [0], typed.get_pointee()
+    while typed._kind_id in _ARRAYS:
+        sizes.append(typed.element_count if typed._kind_id == _SIZED else 0)
+        typed = typed.element_type
+    return typed, sizes
 
 
 def _open(template: Any) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import prod
 
 from ..names import claimed_by
 
@@ -29,23 +30,44 @@ VECTORS = {  # element, how many of them, what the caller must be compiled for
     **dict.fromkeys(("__half2", "half2"), ("__half", 2, "")),
     **dict.fromkeys(("__nv_bfloat162", "nv_bfloat162"), ("__nv_bfloat16", 2, "")),
 }
+_ROWS = re.compile(r"\(\*\)(?=\[)|\[\d*\]")  # of a pointer to them: float (*)[8]
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|union)\b|\b(?:__)?restrict(?:__)?\b")
 
 
 @dataclass(frozen=True)
 class CParameter:
     """One parameter: its type and name, and its value where it is none of GIVEN; `canonical`: the type without names
-    that a source gives to types, where one has been read."""
+    that a source gives to types, where one has been read; `shape`: of an array that is declared with its size, as
+    float x[2][8], 0 where that is open, as in x[][8]."""
 
     type: str
     name: str
     value: str = ""
     canonical: str = ""
+    shape: tuple[int, ...] = ()
 
     @property
     def base(self) -> str:
         """The type without pointers and qualifiers."""
         return plain_type(self.type)
+
+    @property
+    def size(self) -> int:
+        """Values of an array that is declared with their number; 0 of any other."""
+        return prod(self.shape) if self.shape else 0
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it points to a function."""
+        return "(*)(" in (self.canonical or self.type)
+
+    @property
+    def shown(self) -> str:
+        """The declaration."""
+        if not self.shape:
+            return f"{self.type} {self.name}".strip().replace("* ", "*")
+        of = re.split(r" \(?\*", self.type)[0]
+        return f"{of} {self.name}" + "".join(f"[{n or ''}]" for n in self.shape)
 
     @property
     def element(self) -> str:
@@ -81,7 +103,15 @@ def is_data(text: str) -> bool:
 
 def plain_type(text: str) -> str:
     """A type without pointers and qualifiers."""
-    return " ".join(_QUALIFIERS.sub(" ", text.replace("*", " ").replace("&", " ")).split())
+    return " ".join(_QUALIFIERS.sub(" ", _ROWS.sub("", text).replace("*", " ").replace("&", " ")).split())
+
+
+def array_type(of: str, sizes: list[int]) -> tuple[str, tuple[int, ...]]:
+    """The type of a parameter that is an array of these dimensions, 0 where open: in C a pointer, to rows if there are
+    two; and its shape, empty where nothing is said."""
+    rows = "".join(f"[{n or ''}]" for n in sizes[1:])
+    typed = f"{of} (*){rows}" if rows else of + " *" * bool(sizes)
+    return typed, tuple(sizes) if any(sizes) else ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +140,7 @@ class Declared:
     @property
     def shown(self) -> str:
         """The declaration in one line."""
-        given = ", ".join(f"{each.type} {each.name}".strip().replace("* ", "*") for each in self.parameters)
+        given = ", ".join(each.shown for each in self.parameters)
         return f"{self.result} {self.symbol}({given})".replace("* ", "*")
 
     def of_an_object(self, owner: str, method: str = "") -> Declared:

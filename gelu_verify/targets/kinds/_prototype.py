@@ -18,10 +18,11 @@ from functools import cached_property
 from typing import Any
 
 from ...errors import UsageError
+from ...formats import get_format
 from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..names import claimed_by
-from ._parameters import CParameter, Declared, plain_type
+from ._parameters import CParameter, Declared, array_type, plain_type
 from .base import Asked, dtype_of, function_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
@@ -41,12 +42,13 @@ _PROTOTYPE = re.compile(
     re.DOTALL,
 )
 _PARAMETER = re.compile(
-    r"(?:(?P<type>[\w\s:<>,*&]*[\s*&]))?(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL
+    r"(?:(?P<type>[\w\s:<>,*&]*[\s*&]))?(?P<name>[A-Za-z_]\w*)\s*(?P<array>(?:\[\s*\w*\s*\])*)", re.DOTALL
 )
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
 _IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
 _SIZES = re.compile(r"\b(?:n|bytes)\b")
-AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
+AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; exactly=8', '; aligned=64' behind it"
+EXACTLY = "'; exactly=8' behind it where it always takes as many"
 _WIDER = {"float": ("double",), **dict.fromkeys(("_Float16", "__fp16", "__bf16"), ("float", "double"))}
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
@@ -89,10 +91,13 @@ class Prototype:
         if len(each) > len(theirs) or not all(parameter.value for parameter in left_out):
             assert declared is not None
             raise UsageError(f"--call {text!r} has {len(each)} parameters, but it is declared {declared.shown}")
+        given = (*(_parameter(text, *pair) for pair in zip(each, theirs)), *left_out)  # noqa: B905 - defaults are left out
+        if contract.exactly is None:
+            contract = replace(contract, exactly=said_number(given, found["launch"] or ""))
         prototype = cls(
             text,
             " ".join((found["result"] or "").split()) or (declared.result if declared else ""),
-            (*(_parameter(text, *pair) for pair in zip(each, theirs)), *left_out),  # noqa: B905 - defaults are left out
+            given,
             contract,
             (found["launch"] or "").strip(),
             bool(_RESTRICT.search(text)) or bool(declared and declared.restricted),
@@ -151,9 +156,12 @@ class Prototype:
             return f"needs x and y{also} as pointers to the same type"
         if self.output.is_const:
             return f"has no output, because {self.output.name} is const ({ROLES})"
-        values = (self.launch, *(each.value for each in self.parameters))
-        sized = {"n", "bytes"} & names or any(_SIZES.search(value) and not ZEROS.fullmatch(value) for value in values)
-        return "" if sized else f"says nowhere how many values there are ({ROLES})"
+        exactly, aligned = self.contract.exactly, self.contract.aligned
+        itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
+        if exactly and exactly * itemsize % aligned:
+            return f"demands {exactly} values at once and addresses that are multiples of {aligned}: both cannot be"
+        sized = exactly or _says_number(self.parameters, self.launch)
+        return "" if sized else f"says nowhere how many values there are ({ROLES}; {EXACTLY})"
 
     def named(self, name: str) -> CParameter | None:
         """The parameter of that name."""
@@ -249,6 +257,20 @@ class Prototype:
         return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
 
 
+def _says_number(parameters: Sequence[CParameter], launch: str) -> bool:
+    """Whether the number of values is passed to it."""
+    values = (launch, *(each.value for each in parameters))
+    used = any(_SIZES.search(value) and not ZEROS.fullmatch(value) for value in values)
+    return used or any(each.name in ("n", "bytes") for each in parameters)
+
+
+def said_number(parameters: Sequence[CParameter], launch: str = "") -> int | None:
+    """The number of values of each of its arrays, where it is declared, as in float x[8], and not passed."""
+    given = [each for each in parameters if each.name in ("x", "y", *BESIDE) and each.value in ("", ADDED_TO)]
+    arrays = [each.size for each in given if each.pointers]
+    return None if _says_number(parameters, launch) or len(set(arrays)) != 1 else arrays[0] or None
+
+
 def target_fields(prototype: Prototype, symbol: str, asked: Asked) -> dict[str, Any]:
     """The fields of a target that say what it computes, and of what; of the `symbol` without namespaces."""
     function = function_of(symbol, asked, prototype.beside == "dy", prototype.second)
@@ -277,7 +299,7 @@ def said_parameters(call: str) -> list[tuple[str, str]]:
     found = _PROTOTYPE.fullmatch(" ".join(call.split()))
     parts = (each.partition("=")[0].strip() for each in separated(found["parameters"])) if found else ()
     read = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in parts]
-    return [("".join((each["type"] or "").split()), each["name"]) if each else ("", "") for each in read]
+    return [(_typed(each)[0].replace(" ", ""), each["name"]) if each else ("", "") for each in read]
 
 
 _VALUE = re.compile(r"NULL|nullptr|true|false|[^A-Za-z_].*|.*[-+*/(].*", re.DOTALL)  # and no name
@@ -295,8 +317,14 @@ def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
     fits = fits or (found and found["name"] == "y" and value == ADDED_TO)
     if not fits or not found or not (found["type"] or declared):
         raise UsageError(f"--call {text!r}: parameter {said!r} cannot be used ({ROLES})")
-    typed = " ".join((found["type"] or "").split()) + " *" * bool(found["array"])
+    typed, shape = _typed(found)
     if declared and (not found["type"] or _NO_ADDRESS.fullmatch(value)):
         return replace(declared, name=found["name"], value=value)
     canonical = declared.canonical if declared and plain_type(typed) == declared.base else ""
-    return CParameter(typed, found["name"], value, canonical)
+    return CParameter(typed, found["name"], value, canonical, shape)
+
+
+def _typed(found: re.Match[str]) -> tuple[str, tuple[int, ...]]:
+    """The type of a parameter of a line, and its shape."""
+    sizes = [int(n) if n.isdecimal() else 0 for n in re.findall(r"\[\s*(\w*)\s*\]", found["array"])]
+    return array_type(" ".join((found["type"] or "").split()), sizes)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import prod
 
 from ...errors import UsageError
+from ..contract import NOTHING, Contract
 from ..parameter_names import OF_SECOND, role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
-from ._prototype import ADDED_TO, BESIDE, GIVEN, Prototype
+from ._prototype import ADDED_TO, BESIDE, EXACTLY, GIVEN, Prototype, said_number
 from .base import Asked, second_claimed
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
@@ -73,7 +75,8 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
     if found.why:
         usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
         lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
-        either = ", or ".join(f"--call {line!r}" for line in lines) or "a --call, in which n or bytes occurs"
+        either = ", or ".join(f"--call {line!r}" for line in lines)
+        either = either or f"a --call, in which n or bytes occurs{f', or {EXACTLY}' * (not declared.space)}"
         raise UsageError(f"{shown}: {'; '.join(dict.fromkeys(found.why))}: give {either}")
     made = _made(declared, orders[0], launch)
     if wrong := made.wrong():
@@ -138,6 +141,7 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
 def _count(declared: Declared, found: _Open) -> None:
     """Which whole number is the number of values, or of bytes."""
     parameters = declared.parameters
+    rows = next((prod(p.shape[1:]) for i, p in enumerate(parameters) if i in found.names and p.shape[1:]), 0)
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
     whole = used if len(whole) > 1 and used else whole
@@ -150,17 +154,22 @@ def _count(declared: Declared, found: _Open) -> None:
     elif whole:
         taken = sized[-1] if sized else whole[-1]
         found.names[taken] = roles[taken] or "n"
-        found.ask(f"it does not say which of {', '.join(_named(parameters[i]) for i in whole)} is the number of values"
-                  if len(whole) > 1 else f"{_named(parameters[taken])} may be the number of values or not")  # fmt: skip
-    else:
+        if len(whole) > 1:
+            each = ", ".join(_named(parameters[i]) for i in whole)
+            found.ask(f"it does not say which of {each} is the number of values")
+        elif not rows:
+            found.ask(f"{_named(parameters[taken])} may be the number of values or not")
+    elif declared.space or not _number(declared, found):
         found.ask("it does not say how many values there are")
+        sizes = {parameters[i].size for i in found.names} - {0}
+        found.also = f"; exactly={min(sizes)}" if sizes and not declared.space else ""
         if declared.space == "global":
             found.launch, found.also = "n / 256, 256", "; multiple_of=256"
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
-    if vectors and counts:
-        lanes, name = VECTORS[vectors][1], parameters[counts[0]].name
-        found.ask(f"{_named(parameters[counts[0]])} may count values or vectors of {lanes}")
+    if (vectors or rows) and counts:
+        lanes, name = VECTORS[vectors][1] if vectors else rows, parameters[counts[0]].name
+        found.ask(f"{_named(parameters[counts[0]])} may count values or {'vectors' if vectors else 'rows'} of {lanes}")
         found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
         found.also = f"; multiple_of={lanes}"
         found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
@@ -172,6 +181,11 @@ def _count(declared: Declared, found: _Open) -> None:
         if role == "y" and _adds(parameters[i].name, declared.body):
             found.names[i] = f"y={ADDED_TO}"
             found.said.append("it adds to y, which is zero before")
+
+
+def _number(declared: Declared, found: _Open) -> int | None:
+    """The number of values that its arrays are declared with."""
+    return said_number([replace(each, name=found.names.get(i, "")) for i, each in enumerate(declared.parameters)])
 
 
 def _size_of(name: str, body: str) -> str:
@@ -231,7 +245,8 @@ def _second(declared: Declared, found: _Open, second: str, is_array: bool) -> No
 
 def _others(declared: Declared, found: _Open) -> None:
     """What has a default or no meaning here gets its value; what has none is open, with a value as an example."""
-    missing = []
+    missing: list[str] = []
+    functions: list[str] = []
     for i, each in enumerate(declared.parameters):
         if i in found.names:
             continue
@@ -239,12 +254,14 @@ def _others(declared: Declared, found: _Open) -> None:
         name = each.name if is_free else f"p{i + 1}"
         value = each.value or ("0" if each.base in _STREAMS else _example(each, is_data(declared.result)))
         if not _is_known(each, declared):
-            missing.append(_named(each))
+            (functions if each.is_function else missing).append(_named(each))
         elif not each.value and each.base not in _STREAMS:
             found.said.append(f"{name} is not used")
         found.names[i] = f"{name}={value}"
     if missing:
         found.ask(f"{' and '.join(missing)} need{'s' * (len(missing) == 1)} a value")
+    if functions:
+        found.ask(f"{' and '.join(functions)} need{'s' * (len(functions) == 1)} a function, whose name replaces NAME")
 
 
 def _is_known(parameter: CParameter, declared: Declared) -> bool:
@@ -262,8 +279,11 @@ def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     """A value that a parameter may have."""
     if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
         return f"(const {parameter.element}[]){{n}}"
+    if parameter.is_function:
+        return "NAME"
     if parameter.pointers:
-        if not _is_data(parameter) or (of_a_value and parameter.is_const):
+        is_memory = _is_data(parameter) or _WHOLE.fullmatch(parameter.element) or parameter.element in ("bool", "_Bool")
+        if not is_memory or (of_a_value and parameter.is_const):
             return "NULL"
         return "zeros(8)" if of_a_value else "zeros(bytes)"
     if parameter.canonical.startswith("enum "):
@@ -294,10 +314,12 @@ def _made(declared: Declared, found: _Open, launch: str) -> Prototype:
     ]
     shown = ", ".join(f"{_spelled(each)}{f'={each.value}' * bool(each.value)}" for each in named)
     grid = f"<<<{launch}>>>" if launch else ""
+    agreed = Contract.parsed(found.also) or NOTHING
     return Prototype(
         f"{declared.result} {declared.symbol}{grid}({shown})".replace("* ", "*"),
         declared.result,
         tuple(named),
+        replace(agreed, exactly=agreed.exactly or (None if declared.space else said_number(named))),
         launch=launch,
         restricted=declared.restricted,
         said=", ".join(found.said),
@@ -305,5 +327,7 @@ def _made(declared: Declared, found: _Open, launch: str) -> Prototype:
 
 
 def _spelled(parameter: CParameter) -> str:
+    if parameter.shape:
+        return parameter.shown
     typed = parameter.type.replace(" *__restrict", " *").replace("*restrict", "*")
     return f"{typed}{'' if typed.endswith(('*', '&')) else ' '}{parameter.name}"
