@@ -23,11 +23,13 @@ _OTHERS = {2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 8: "string
 
 @dataclass(frozen=True)
 class OnnxValue:
-    """An input or output; a dimension of any size is None; `shape` is None where the model does not say its rank."""
+    """An input or output; a dimension of any size is None; `shape` is None where the model does not say its rank.
+    `sizes`: the names of its dimensions, empty for those without: of one name, they are of one size."""
 
     name: str
     element: int
     shape: tuple[int | None, ...] | None
+    sizes: tuple[str, ...] = ()
 
     @property
     def dtype(self) -> str:
@@ -99,13 +101,17 @@ def _location(tensor: memoryview) -> str:
 
 
 def _value(part: memoryview) -> OnnxValue:
-    """ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; its elem_type 1, shape 2; TensorShapeProto.dim 1."""
+    """ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; its elem_type 1, shape 2; TensorShapeProto.dim 1;
+    Dimension.dim_param 2."""
     name, element, shape = text(part, 1), 0, None
+    sizes: tuple[str, ...] = ()
     for type_proto in parts(part, 2):
         for tensor in parts(type_proto, 1):
             element = whole(tensor, 1) or 0
-            shape = next((tuple(map(_size, parts(dims, 1))) for dims in parts(tensor, 2)), None)
-    return OnnxValue(name, element, shape)
+            for dims in parts(tensor, 2):
+                shape = tuple(map(_size, parts(dims, 1)))
+                sizes = tuple(text(each, 2) for each in parts(dims, 1))
+    return OnnxValue(name, element, shape, sizes)
 
 
 def _size(dimension: memoryview) -> int | None:

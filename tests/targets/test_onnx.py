@@ -304,6 +304,32 @@ def test_what_a_model_has_not_is_refused(tmp_path, options, message):
         chosen(scaled(tmp_path / "scaled.onnx"), **options)
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("seed", range(8))
+def test_an_input_that_is_as_long_as_x_is_filled(tmp_path, runtime, seed):
+    """x + b with b = 0.25, of random shapes: what both call "n" is of one size, and other free dimensions are 1."""
+    rng = np.random.default_rng(seed)
+    shape = [("n", 3, "m", "", 1)[k] for k in rng.permutation(5)[: rng.integers(1, 5)]]
+    of_b = [size if rng.integers(3) else ("other", 1)[rng.integers(2)] for size in shape][rng.integers(len(shape)) :]
+    of = {name: [None if size == "" else size for size in sizes] for name, sizes in (("x", shape), ("b", of_b))}
+    f, add = TensorProto.FLOAT, helper.make_node("Add", ["x", "b"], ["y"])
+    path = saved(tmp_path / "sum.onnx", [("x", f, of["x"]), ("b", f, of["b"])], [("y", f, of["x"])], [add])
+    target = chosen(path, runtime, call="f(x, b=0.25)")
+    x_shape = tuple(rng.integers(2, 9, len(shape)).tolist())
+    due = [x_shape[shape.index(size)] if size in ("n", "m") else size if size == 3 else 1 for size in of_b]
+    assert target.constants[0].beside(x_shape).shape == tuple(due)
+    for n in (1, 3, 7):
+        x = np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(target.evaluate("float32", x.view("u4")).view("f4"), x + np.float32(0.25))
+
+
+def test_an_input_that_is_as_long_as_x_takes_one_number(tmp_path):
+    f, add = TensorProto.FLOAT, helper.make_node("Add", ["x", "b"], ["y"])
+    path = saved(tmp_path / "sum.onnx", [("x", f, ("n",)), ("b", f, ("n",))], [("y", f, ("n",))], [add])
+    with pytest.raises(UsageError, match=r"b of .* is as long as x \(n\); \[0, 1\] is not .accepted: one number"):
+        chosen(path, call="f(x, b=[0, 1])")
+
+
 def test_constants_keep_their_dtype(tmp_path):
     """An integer input takes integers only; 0.1 is rounded once to float16."""
     nodes = [helper.make_node("Cast", ["k"], ["c"], to=10), helper.make_node("Mul", ["x", "c"], ["m"]),

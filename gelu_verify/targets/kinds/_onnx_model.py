@@ -79,11 +79,12 @@ class OnnxruntimeModel(ModelTarget):
         binding = session.io_binding()
         x, y = self.ports.x, self.ports.y
         y_shape = y.shape_of(batches.shape)
-        for each in self.constants:
-            binding.bind_input(each.name, "cpu", 0, each.element, each.shape, each.data.ctypes.data)
+        given = [each.beside(batches.shape) for each in self.constants]  # kept as long as `run`: nobody copies them
+        for each, data in zip(self.constants, given, strict=True):
+            binding.bind_input(each.name, "cpu", 0, each.element, data.shape, data.ctypes.data)
         beside, port = self.beside(dtype, batches), self.ports.beside
 
-        def run() -> None:
+        def run(_kept: list[np.ndarray] = given) -> None:
             for at, (read, written) in enumerate(zip(x_rows, y_rows, strict=True)):
                 if port:
                     second = beside[at]
@@ -109,15 +110,14 @@ class OpenvinoModel(ModelTarget):
             raise TargetFailure(f"{self.name} returned {returned} where {dtype} was expected")
         element, request = getattr(openvino.Type, OPENVINO_TYPES[dtype]), compiled.create_infer_request()
         shapes = [openvino.Shape(list(shape)) for shape in (batches.shape, self.ports.y.shape_of(batches.shape))]
-        for each in self.constants:
+        given = [each.beside(batches.shape) for each in self.constants]  # kept as long as `run`: nobody copies them
+        for each, data in zip(self.constants, given, strict=True):
             port = compiled.input(each.name)
-            request.set_tensor(
-                port, openvino.Tensor(each.data, openvino.Shape(list(each.shape)), port.get_element_type())
-            )
+            request.set_tensor(port, openvino.Tensor(data, openvino.Shape(list(data.shape)), port.get_element_type()))
 
         beside = self.beside(dtype, batches)
 
-        def run() -> None:
+        def run(_kept: list[np.ndarray] = given) -> None:
             for at, row in enumerate(zip(x_rows, y_rows, strict=True)):
                 if self.ports.beside:
                     second = openvino.Tensor(beside[at], openvino.Shape(list(beside[at].shape)), element)

@@ -47,13 +47,19 @@ class Tensor:
 
 @dataclass(frozen=True, eq=False)
 class PortConstant:
-    """What another input is given; `value` as the user wrote it."""
+    """What another input is given; `value` as the user wrote it; `axes`: of each axis that is as long as one of x,
+    which one that is."""
 
     name: str
     element: int
-    shape: tuple[int, ...]
     data: np.ndarray  # bits, for floats
     value: Any
+    axes: dict[int, int]
+
+    def beside(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The array that it is given where x is of that shape."""
+        own = [shape[self.axes[i]] if i in self.axes else size for i, size in enumerate(self.data.shape)]
+        return np.require(np.broadcast_to(self.data, own), requirements=["C", "W"])
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ def ports_of(
         raise UsageError(f"the input {x.name} of {file} is of the shape {list(x.shape)}, which holds no values")
     tensors = [Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y, *beside)]
     ports = Ports(tensors[0], tensors[1], tensors[2] if second else None, second)
-    return ports, tuple(_constant(file, inputs[name], value) for name, value in given.items())
+    return ports, tuple(_constant(file, inputs[name], value, x) for name, value in given.items())
 
 
 def _output(file: str, model: Signature, which: str | int | None) -> OnnxValue:
@@ -129,8 +135,9 @@ def _output(file: str, model: Signature, which: str | int | None) -> OnnxValue:
     return model.outputs[names.index(which) if isinstance(which, str) else which or 0]
 
 
-def _constant(file: str, value: OnnxValue, given: Any) -> PortConstant:
-    """`given` in the dtype and shape of that input; a number fills it, and its free dimensions are 1."""
+def _constant(file: str, value: OnnxValue, given: Any, x: OnnxValue) -> PortConstant:
+    """`given` in the dtype and shape of that input; a number fills it. A free dimension is 1, or is that of x of its
+    name."""
     where = f"the input {value.name} of {file}"
     try:
         numbers = np.array(given, dtype=object)
@@ -144,7 +151,11 @@ def _constant(file: str, value: OnnxValue, given: Any) -> PortConstant:
                 raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):
         raise UsageError(f"{where} is {value.dtype} of shape {_text(value)}; {given!r} is not") from None
-    return PortConstant(value.name, value.element, filled.shape, np.ascontiguousarray(data), given)
+    named = {size: i for i, size in enumerate(x.sizes) if size and x.shape and x.shape[i] is None}
+    axes = {i: named[size] for i, size in enumerate(value.sizes) if size in named}
+    if any(filled.shape[i] != 1 for i in axes):
+        raise UsageError(f"{where} is as long as x ({', '.join(value.sizes)}); {given!r} is not (accepted: one number)")
+    return PortConstant(value.name, value.element, data.reshape(filled.shape), given, axes)
 
 
 def _shape(value: OnnxValue, numbers: np.ndarray) -> tuple[int, ...]:
