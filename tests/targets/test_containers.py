@@ -1,4 +1,4 @@
-"""C++ functions of std::vector, valarray and span: called with arrays, and a result of another size is seen."""
+"""C++ functions of std::vector, valarray, span and array: called with arrays, and a result of another size is seen."""
 
 import pytest
 from foreign import bits, chosen, needs_cc
@@ -7,6 +7,7 @@ from marking import nightly
 from gelu_verify.errors import TargetFailure, UsageError
 
 SOURCE = """
+#include <array>
 #include <span>
 #include <utility>
 #include <valarray>
@@ -26,6 +27,18 @@ void one_span(std::span<float> x) { for (float &v : x) v /= 2; }
 std::valarray<float> values(const std::valarray<float> &x) { return half(x); }
 Vec scaled(const std::vector<float> &x, float by = 0.5f) { Vec y(x); for (float &v : y) v *= by; return y; }
 template <class T> std::vector<T> of_any(const std::vector<T> &x) { return half(x); }
+using Three = std::array<float, 3>;
+Three fixed(const Three &x) { return half(x); }
+Three fixed_moved(Three &&x) { for (float &v : x) v /= 2; return x; }
+void fixed_out(Three x, Three &y) { y = half(x); }
+void fixed_spans(std::span<const float, 3> x, std::span<float, 3> y) { for (int i = 0; i < 3; i++) y[i] = x[i] / 2; }
+void references(const float (&x)[2][3], float (&y)[2][3])
+{
+    for (int i = 0; i < 6; i++) y[i / 3][i % 3] = x[i / 3][i % 3] / 2;
+}
+template <int N> void of_any_size(float (&x)[N]) { for (float &v : x) v /= 2; }
+void mixed(const Three &x, Vec &y) { y = Vec(x.begin(), x.end()); }
+void more(const Three &x, std::array<float, 4> &y) { for (int i = 0; i < 3; i++) y[i] = x[i] / 2; }
 struct Layer {
     Vec operator()(const Vec &x) const { return half(x); }
     Vec forward(const Vec &x) { return half(x); }
@@ -36,8 +49,9 @@ void writes_x(Vec &x, Vec &y) { y = half(x); x[0] = 1; }
 std::vector<std::vector<float>> nested(const std::vector<std::vector<float>> &x) { return x; }
 float sum(const std::vector<float> &x) { float y = 0; for (float v : x) y += v; return y; }
 """
-HALVES = ("returned", "spans", "Layer::forward", "swapped")
-SELDOM = ("named", "by_value", "moved", "kept", "written", "in_place", "one_span", "values", "scaled", "of_any<float>")
+HALVES = ("returned", "spans", "Layer::forward", "swapped", "fixed", "references")
+SELDOM = ("named", "by_value", "moved", "kept", "written", "in_place", "one_span", "values", "scaled", "of_any<float>",
+          "fixed_moved", "fixed_out", "fixed_spans", "of_any_size<5>")  # fmt: skip
 pytestmark = needs_cc
 
 
@@ -69,7 +83,13 @@ def test_another_size_and_a_changed_input_are_failures(file, name, message):
         chosen(f"{file}:{name}", cflags="-std=c++20").evaluate("float32", bits("float32", "2", "3"))
 
 
-@pytest.mark.parametrize("name", ["sum", *nightly("nested")])
+@pytest.mark.parametrize("name", ["sum", "mixed", *nightly("nested")])
 def test_what_has_no_array_of_results_is_refused_as_it_is_declared(file, name):
-    with pytest.raises(UsageError, match=rf"declared .* {name}\(const std::vector<.*it takes no array"):
+    with pytest.raises(UsageError, match=rf"declared .* {name}\(const .*it takes no array"):
         chosen(f"{file}:{name}", cflags="-std=c++20")
+
+
+def test_arrays_of_two_sizes_are_a_question_about_what_is_declared(file):
+    declared = r"declared void more\(const Three & x, std::array<float, 4> & y\)"
+    with pytest.raises(UsageError, match=rf"{declared}: it does not say how many .*--call 'f\(x, y\); exactly=3'"):
+        chosen(f"{file}:more", cflags="-std=c++20")

@@ -101,6 +101,8 @@ def ports_of(
     if len(free) == len(line.ordered):
         line.arrays.update(zip(line.ordered, free, strict=True))
     second = next((name for name in SECOND if name in line.arrays), "")
+    if not inputs:
+        raise UsageError(f"{file} has no input: its outputs are constants")
     if len(free) != len(line.ordered) or "x" not in line.arrays:
         names = ", ".join(inputs)
         raise UsageError(

@@ -58,7 +58,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
     numbers = [i for i, each in parameters if not each.pointers and _is_data(each)]
     of_a_value = is_data(declared.result) and numbers and not any(declared.parameters[i].is_const for i in pointers)
     is_array = bool(pointers) and declared.space != "device" and not of_a_value
-    shown = f"{declared.symbol!r} in {file} is declared {declared.shown}"
+    shown = f"{declared.symbol!r} in {file} is declared {declared.around or declared.shown}"
     found = _Open(dict(taken), [], [])
     orders = [found]
     if is_array:
