@@ -7,7 +7,7 @@ lines, made from the declaration, that answer it. Nothing that is open becomes a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from ...errors import UsageError
@@ -19,6 +19,7 @@ from .base import Asked, second_claimed
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
 _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")
+_ROWS = re.compile(r"(?:n_?|num_?)?(?:rows?|batch(?:es)?|tokens)|m", re.IGNORECASE)
 BITS = ("unsigned short", "uint16_t")
 _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
@@ -34,6 +35,7 @@ class _Open:
     said: list[str]
     launch: str = ""
     also: str = ""
+    perhaps: dict[int, str] = field(default_factory=dict)  # what names may be instead
 
     def ask(self, why: str) -> None:
         self.why.append(why)
@@ -65,6 +67,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
+        orders += [replace(order, names={**order.names, **order.perhaps}) for order in orders if order.perhaps]
     else:
         _values(declared, found, shown)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
@@ -75,6 +78,8 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
     if found.why:
         usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
         lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
+        memory = "=zeros(bytes)" if is_array else "=zeros(64)"
+        lines += [line.replace("=NULL", memory) for line in lines if "=NULL" in line]
         either = ", or ".join(f"--call {line!r}" for line in lines)
         either = either or f"a --call, in which n or bytes occurs{f', or {EXACTLY}' * (not declared.space)}"
         raise UsageError(f"{shown}: {'; '.join(dict.fromkeys(found.why))}: give {either}")
@@ -94,6 +99,10 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
     parameters = declared.parameters
     roles = dict(zip(pointers, roles_of([parameters[i].name for i in pointers]), strict=True))
     const = {i: parameters[i].is_const for i in pointers}
+    likely = [i for i in pointers if not set(words_of(parameters[i].name)) & _NEITHER]
+    of_two = sorted(const[i] for i in likely) == [False, True]
+    if of_two or (len(likely) == 1 and not const[likely[0]] and roles[likely[0]] == "x"):
+        pointers = likely
     of = {role: [i for i in pointers if roles[i] == role] for role in ("x", "y", "dx", "dy")}
     if len(pointers) == 1:
         found.names[pointers[0]] = "x"
@@ -135,7 +144,9 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
     for x, y in ((first, other), (other, first)):
         names = {x: "x", y: "y", **dict.fromkeys([i for i in gradients if i not in (x, y)][:1], "dy")}
         orders.append(replace(found, names=names, said=[]))
-    return orders[::-1] if roles[first] in ("y", "dx") or const[other] else orders  # the likelier first
+    orders = orders[::-1] if roles[first] in ("y", "dx") or const[other] else orders  # the likelier first
+    in_place = [replace(found, names={likely[0]: "x"}, said=[])] if len(likely) == 1 and not const[likely[0]] else []
+    return in_place + orders
 
 
 def _count(declared: Declared, found: _Open) -> None:
@@ -152,8 +163,12 @@ def _count(declared: Declared, found: _Open) -> None:
     elif len(whole) == 1 and parameters[whole[0]].name in ("", "k"):  # k of ggml's kernels
         found.names[whole[0]] = "n"
     elif whole:
-        taken = sized[-1] if sized else whole[-1]
-        found.names[taken] = roles[taken] or "n"
+        of_rows = [i for i in whole if rows and _ROWS.fullmatch(parameters[i].name)]
+        taken = (sized or of_rows or whole)[-1]
+        if not sized and _number(declared, found):
+            found.perhaps[taken] = "n"
+        else:
+            found.names[taken] = roles[taken] or "n"
         if len(whole) > 1:
             each = ", ".join(_named(parameters[i]) for i in whole)
             found.ask(f"it does not say which of {each} is the number of values")
