@@ -21,6 +21,7 @@ from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .contract import as_demanded
+from .fixed_shapes import parsed_shape
 from .importing import quiet
 from .probing import ordinary_numbers
 from .python_floats import NUMBERS, is_number
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
+SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)")
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
 
@@ -129,9 +131,9 @@ class Detection:
         return None
 
 
-def trial(target: CallableTarget, dtype: str) -> Trial | None:
-    """One call with `ordinary_numbers`; None where it raises."""
-    ordinary = ordinary_numbers(dtype)
+def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
+    """One call with `ordinary_numbers`, so many times; None where it raises."""
+    ordinary = np.tile(ordinary_numbers(dtype), times)
     x = as_demanded(ordinary)
     with quiet(), watched(), default_environment():
         try:
@@ -151,6 +153,18 @@ def trial(target: CallableTarget, dtype: str) -> Trial | None:
                 raise
             return Trial(result, ())
     return Trial(result, tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ())
+
+
+def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
+    """The first of SHAPES in which it returns as many values, where it takes no array of one dimension."""
+    names = _likeliest_first(dtypes)
+    if any(trial(target, name) for name in names):
+        return None
+    for text in SHAPES:
+        shaped = replace(target, dimensions=parsed_shape(text))
+        if any((made := trial(shaped, name, times=8)) and made.bits for name in names):
+            return text
+    return None
 
 
 def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:

@@ -27,7 +27,7 @@ from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
 from .call_line import CallLine, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
-from .detection import Detection, own_kind, trial
+from .detection import Detection, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
@@ -160,6 +160,10 @@ def callable_target(
     found = {name: made for name in DTYPES if (made := trial(target, name))} if not dtype else {}
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
+    is_open = not (found or detection.outputs or shape or kind.name in NUMBERS)
+    if is_open and (text := shape_taken(target, target.dtypes)):
+        what = f"takes no array of one dimension, but those of shape {text}"
+        raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
     tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
     outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
     target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
