@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from ..errors import UsageError
 from .parameter_names import OF_SECOND, role_of
@@ -43,6 +43,7 @@ MEANINGS = {
     "interleaved": "interleaved(x, g): both on the last axis, in turn",
 }
 SECOND = ("g", "b")
+OF_A_GENERATOR = "'list(f(x))' takes all that it yields, 'next(f(x))' the first"
 PACKINGS = ("packed", "interleaved")
 
 
@@ -166,7 +167,7 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):
-        raise UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
+        raise UsageError(f"{name} is a generator function (yield): --call {OF_A_GENERATOR}")
     try:
         signature = inspect.signature(call)
     except (ValueError, TypeError):  # much of what is written in C has no signature
@@ -174,8 +175,16 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
     try:
         signature.bind(None)
     except TypeError as error:
+        if inspect.isclass(call) and (methods := [key for key, each in vars(call).items() if _is_method(key, each)]):
+            either = ", ".join(f"{name}.{each}" for each in methods)
+            raise UsageError(f"{name} is a class without __call__ (its methods: {either})") from None
         return _by_names(f"{name}{signature}", [*signature.parameters.values()], error, second)
     return None
+
+
+def _is_method(name: str, member: Any) -> bool:
+    """Whether a member of a class is a method that anybody may call with x."""
+    return not name.startswith("_") and inspect.isfunction(member) and len(inspect.signature(member).parameters) > 1
 
 
 _EXAMPLES = {
@@ -185,7 +194,21 @@ _EXAMPLES = {
     "axis": "-1",
     "approximate": "'none'",
     "training": "False",
+    "dtype": "x.dtype",
+    "bias": "0.0",
+    "eps": "1e-05",
+    **dict.fromkeys(("mask", "generator", "rng"), "None"),
 }
+_OF_TYPES = {"bool": "False", "int": "1", "str": "''"}
+
+
+def _example(parameter: inspect.Parameter) -> str:
+    """A value that a parameter may have: by its name, or by its annotation."""
+    hint = parameter.annotation
+    if get_origin(hint) is Literal:
+        return repr(get_args(hint)[0])
+    named = hint if isinstance(hint, str) else getattr(hint, "__name__", "")
+    return _EXAMPLES.get(parameter.name) or _OF_TYPES.get(named, "1.0")
 
 
 def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError, second: str) -> CallLine:
@@ -205,7 +228,7 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
         roles[free[0]] = second
     words: list[str] = []
     for each in reversed(needed):
-        role = roles[each.name] or _EXAMPLES.get(each.name, "1.0")
+        role = roles[each.name] or _example(each)
         can_be_keyword = not roles[each.name] and all("=" in word for word in words)
         is_keyword = each.kind is each.KEYWORD_ONLY or (can_be_keyword and each.kind is not each.POSITIONAL_ONLY)
         words.insert(0, f"{each.name}={role}" if is_keyword else role)

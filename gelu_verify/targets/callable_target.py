@@ -13,7 +13,7 @@ from ..errors import TargetFailure
 from ..formats import get_format
 from . import incoming
 from .arrays import bits_of, is_wider
-from .call_line import CallLine
+from .call_line import OF_A_GENERATOR, CallLine
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
 from .library_target import LibraryCall, LibraryTarget
 from .output_memory import output_like
@@ -26,7 +26,7 @@ _HINTS = {
     "list": "--array list is for functions of lists",
     "float": "--array scalar is for functions of one number",
     "coroutine": "an asynchronous function returns no result by being called",
-    "generator": '--call "list(f(x))" takes all that it yields',
+    "generator": f"--call {OF_A_GENERATOR}",
 }
 
 

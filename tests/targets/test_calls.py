@@ -309,7 +309,7 @@ def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function
         ("flagged", {}, r"such as --call 'f\(x, inplace=False, dim=-1\)'"),
         ("later", {}, r"later is asynchronous"),
         ("Waits", {}, r"asynchronous"),
-        ("yields", {}, r"is a generator function .yield.: --call 'list\(f\(x\)\)'"),
+        ("yields", {}, r"is a generator function .yield.: --call 'list\(f\(x\)\)' takes all"),
         ("Layer", {"kwargs": {"scale": 1}}, "no instance of Layer can be made: TypeError.*--kwarg gives its arguments"),
         ("Layer.method", {"kwargs": {"scale": 1}}, "no instance of Layer can be made"),
         ("halved", {"call": "f(z)"}, "nothing is called 'z' .accepted: a Python expression of f, x, y, dy, n"),
@@ -332,6 +332,47 @@ def test_what_cannot_be_called_is_refused(file, path, options, message):
         return
     with pytest.raises(UsageError, match=message):
         chosen(f"{file}:{path}", dtype="float32", **options)
+
+
+OFFERED = """
+from typing import Literal
+import numpy as np
+def typed(x, *, name: str, level: int, flag: bool):
+    assert (type(name), type(level), type(flag)) == (str, int, bool)
+    return np.maximum(x, 0)
+def literal(x, mode: Literal["fast", "exact"]):
+    assert mode in ("fast", "exact")
+    return np.maximum(x, 0)
+def cast(x, dtype): return np.maximum(x, 0).astype(dtype)
+def biased(x, bias): return np.maximum(x, 0) + bias
+def one(x): yield np.maximum(x, 0)
+class Layer:
+    def forward(self, x): return np.maximum(x, 0)
+    def describe(self): return "relu"
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "offered"),
+    [
+        ("typed", "f(x, name='', level=1, flag=False)"),
+        ("literal", "f(x, mode='fast')"),
+        ("cast", "f(x, dtype=x.dtype)"),
+        ("biased", "f(x, bias=0.0)"),
+        ("one", "next(f(x))"),
+        ("Layer", "Layer.forward"),
+    ],
+)
+def test_what_is_offered_for_a_python_function_can_be_typed(tmp_path, path, offered):
+    file = tmp_path / "offered.py"
+    file.write_text(OFFERED)
+    with pytest.raises(UsageError, match=re.escape(offered)) as said:
+        chosen(f"{file}:{path}", dtype="float32")
+    assert "describe" not in str(said.value)
+    options = {"call": offered} if "f(x" in offered else {}
+    x = np.linspace(-1, 1, 9, dtype=np.float32)
+    target = chosen(f"{file}:{path if options else offered}", dtype="float32", **options)
+    np.testing.assert_array_equal(target.evaluate("float32", x.view(np.uint32)).view(np.float32), np.maximum(x, 0))
 
 
 @pytest.mark.parametrize("dtype", [None, "float32"])
