@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def report_bug(run: str, result: str, title: str, consequence: str, form: str, out: Path | None) -> None:
     """Write a bug report of one RESULT of a stored RUN.
 
-    RESULT is written as TARGET/FUNCTION/DTYPE, as in torch.gelu/gelu/float32; the function may be left out. RUN is a
+    RESULT is written as TARGET/FUNCTION/DTYPE, as in torch.gelu/gelu/float32; what is clear may be left out. RUN is a
     folder, or latest. The report has a program that calls the library alone, which is run now. The exit code is 1 where
     it does not print what the run found, 3 where the library is not installed here.
     """
@@ -86,7 +86,7 @@ def _result(run: str, records: Sequence[Record], name: str) -> Record:
     from ..own_faults import KIND
     from ..report.calls import GOOD
 
-    named = [each for each in records if name in (each.key, f"{each.target}/{each.dtype}")]
+    named = [each for each in records if name in (each.key, f"{each.target}/{each.dtype}", each.target)]
     if len(named) != 1:
         keys = [each.key for each in named or records]
         close = keys if named else difflib.get_close_matches(name, keys, 6, 0.2)

@@ -35,7 +35,7 @@ def ended(code):
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("name", [BAD, "numpy.gelu_tanh/float16"])
+@pytest.mark.parametrize("name", [BAD, "numpy.gelu_tanh/float16", "numpy.gelu_tanh"])
 def test_the_program_is_run_and_shows_the_fault(run, name):
     done = call(run, name)
     assert done.exit_code == 0, done.output
