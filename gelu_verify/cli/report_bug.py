@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def report_bug(run: str, result: str, title: str, consequence: str, form: str, out: Path | None) -> None:
     """Write a bug report of one RESULT of a stored RUN.
 
-    RESULT is written as TARGET/FUNCTION/DTYPE, as in torch.gelu/gelu/float32; what is clear may be left out. RUN is a
-    folder, or latest. The report has a program that calls the library alone, which is run now. The exit code is 1 where
-    it does not print what the run found, 3 where the library is not installed here.
+    RESULT is written as TARGET/FUNCTION/DTYPE, as in torch.gelu/gelu/float32; TARGET/DTYPE or TARGET will do where the
+    run has one such result. RUN is a folder, or latest. The report has a program that calls the library alone, which is
+    run now. The exit code is 1 where it does not print what the run found, 3 where the library is not installed here.
     """
     from ..errors import UsageError
     from ..report.bug_report import bug_report, title_of

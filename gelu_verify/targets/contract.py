@@ -21,7 +21,8 @@ from .output_memory import OutputAllocator, allocating_outputs, output_like
 from .padded_memory import padded
 from .wrapped import Wrapped
 
-MOST = 1 << 20  # values, bytes
+MOST = 1 << 16  # values, bytes
+MOST_AT_ONCE = 1 << 20  # values of an array of a declared size
 _AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|exactly|aligned)\s*=\s*(\d{1,9})\s*")
 
 
@@ -61,8 +62,9 @@ class Contract:
             return "demands what no array is (accepted: aligned=64, a power of two; multiple_of=16, from 1 on)"
         if self.exactly and max(self.multiple_of, self.at_least) > 1:
             return "demands two numbers of values (accepted: exactly=8 alone, or multiple_of=8; at_least=32)"
-        most = max(self.multiple_of, self.at_least, self.exactly or 1, self.aligned)
-        return f"demands more than {MOST:,}" if most > MOST else ""
+        if self.exactly and self.exactly > MOST_AT_ONCE:
+            return f"demands more than {MOST_AT_ONCE:,} values at once"
+        return f"demands more than {MOST:,}" if max(self.multiple_of, self.at_least, self.aligned) > MOST else ""
 
     @property
     def note(self) -> str:

@@ -156,10 +156,8 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
 
 
 def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
-    """The first of SHAPES in which it returns as many values, where it takes no array of one dimension."""
+    """The first of SHAPES in which it returns as many values."""
     names = _likeliest_first(dtypes)
-    if any(trial(target, name) for name in names):
-        return None
     for text in SHAPES:
         shaped = replace(target, dimensions=parsed_shape(text))
         if any((made := trial(shaped, name, times=8)) and made.bits for name in names):

@@ -28,6 +28,7 @@ _NAMES: dict[Role, str] = {  # of a name in lower case with underscores between 
     "bytes": r"n_?bytes|bytes|byte_?(?:count|size|len|length)|(?:size|len|length|count)_?(?:in_?)?bytes|num_bytes",
 }
 _PATTERNS = {role: re.compile(rf"(?:{pattern})") for role, pattern in _NAMES.items()}
+_ROWS = re.compile(r"(?:(?:n|num)_?)?(?:rows?|batch(?:es)?|tokens)|m")
 _DECORATION = re.compile(r"^(?:p|ptr|dev|device|host|h|g|gm|global|m|the|my|const)_(?=.)|_(?:p|ptr|pt|dev|device|d)$")
 OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # names of a second input; gate may be either factor
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -61,6 +62,11 @@ _OTHER = {
     *("indices", "size", "len", "count", "num", "grad", "diff", "tmp", "temp", "work", "workspace", "scratch", "inv"),
     *("features", "slope", "place", "inplace", "idx", "id", "layout", "desc", "format", "batch", "other", "second"),
 }
+
+
+def counts_rows(name: str) -> bool:
+    """Whether a whole number of that name counts rows, where arrays are made of them."""
+    return bool(_ROWS.fullmatch("_".join(words_of(name))))
 
 
 def roles_of(names: Sequence[str]) -> list[Role]:

@@ -160,8 +160,8 @@ def callable_target(
     found = {name: made for name in DTYPES if (made := trial(target, name))} if not dtype else {}
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
-    is_open = not (found or detection.outputs or shape or kind.name in NUMBERS)
-    if is_open and (text := shape_taken(target, target.dtypes)):
+    takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))
+    if not takes and (text := shape_taken(target, target.dtypes)):
         what = f"takes no array of one dimension, but those of shape {text}"
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
     tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}

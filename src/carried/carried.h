@@ -95,7 +95,7 @@ GV_INLINE gv_value gv_absolute(gv_value a) {
     return a.hi < 0.0 ? gv_negative(a) : a;
 }
 
-GV_CALLED gv_value gv_add_values(gv_value a, gv_value b) {
+GV_INLINE gv_value gv_add_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || other == GV_UNKNOWN) return gv_no_number();
     if (gv_is_zero(a)) return b;
@@ -137,7 +137,7 @@ GV_CALLED gv_value gv_add_values(gv_value a, gv_value b) {
 /* +- a power of two, exactly */
 GV_INLINE int gv_is_power(gv_value a) { return fabs(a.hi) == 1.0 && a.lo == 0.0 && a.err == 0.0; }
 
-GV_CALLED gv_value gv_multiply_values(gv_value a, gv_value b) {
+GV_INLINE gv_value gv_multiply_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || other == GV_UNKNOWN) return gv_no_number();
     if (gv_is_zero(a) || gv_is_zero(b)) return gv_value_make(0.0, 0.0, 0.0, 0);
@@ -164,7 +164,7 @@ GV_CALLED gv_value gv_multiply_values(gv_value a, gv_value b) {
     return gv_carried(p, err + fabs(p.hi) * 0x1p-103, k);
 }
 
-GV_CALLED gv_value gv_divide_values(gv_value a, gv_value b) {
+GV_INLINE gv_value gv_divide_values(gv_value a, gv_value b) {
     gv_kind one = gv_kind_of(a), other = gv_kind_of(b);
     if (one == GV_UNKNOWN || !gv_has_sign(b)) return gv_no_number();
     if (gv_is_zero(a)) return a;

@@ -3,7 +3,7 @@
 #define GV_STOCHASTIC_ARRAYS_H
 #include <stddef.h>
 #include "../truth/dd.h"
-#define GV_CALLED GV_SELDOM
+#define GV_CALLED GV_SELDOM /* truth/exp.h: exp and the thresholds once, for they seldom decide */
 #include "sampler.h"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)

@@ -160,7 +160,7 @@ class Prototype:
         itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
         if exactly and exactly * itemsize % aligned:
             return f"demands {exactly} values at once and addresses that are multiples of {aligned}: both cannot be"
-        sized = exactly or _says_number(self.parameters, self.launch)
+        sized = exactly or _passes_number(self.parameters, self.launch)
         return "" if sized else f"says nowhere how many values there are ({ROLES}; {EXACTLY})"
 
     def named(self, name: str) -> CParameter | None:
@@ -257,7 +257,7 @@ class Prototype:
         return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
 
 
-def _says_number(parameters: Sequence[CParameter], launch: str) -> bool:
+def _passes_number(parameters: Sequence[CParameter], launch: str) -> bool:
     """Whether the number of values is passed to it."""
     values = (launch, *(each.value for each in parameters))
     used = any(_SIZES.search(value) and not ZEROS.fullmatch(value) for value in values)
@@ -268,7 +268,7 @@ def said_number(parameters: Sequence[CParameter], launch: str = "") -> int | Non
     """The number of values of each of its arrays, where it is declared, as in float x[8], and not passed."""
     given = [each for each in parameters if each.name in ("x", "y", *BESIDE) and each.value in ("", ADDED_TO)]
     arrays = [each.size for each in given if each.pointers]
-    return None if _says_number(parameters, launch) or len(set(arrays)) != 1 else arrays[0] or None
+    return None if _passes_number(parameters, launch) or len(set(arrays)) != 1 else arrays[0] or None
 
 
 def target_fields(prototype: Prototype, symbol: str, asked: Asked) -> dict[str, Any]:

@@ -12,14 +12,13 @@ from math import prod
 
 from ...errors import UsageError
 from ..contract import NOTHING, Contract
-from ..parameter_names import OF_SECOND, role_of, roles_of, words_of
+from ..parameter_names import OF_SECOND, counts_rows, role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
 from ._prototype import ADDED_TO, BESIDE, EXACTLY, GIVEN, Prototype, said_number
 from .base import Asked, second_claimed
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
 _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")
-_ROWS = re.compile(r"(?:n_?|num_?)?(?:rows?|batch(?:es)?|tokens)|m", re.IGNORECASE)
 BITS = ("unsigned short", "uint16_t")
 _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
@@ -163,7 +162,7 @@ def _count(declared: Declared, found: _Open) -> None:
     elif len(whole) == 1 and parameters[whole[0]].name in ("", "k"):  # k of ggml's kernels
         found.names[whole[0]] = "n"
     elif whole:
-        of_rows = [i for i in whole if rows and _ROWS.fullmatch(parameters[i].name)]
+        of_rows = [i for i in whole if rows and counts_rows(parameters[i].name)]
         taken = (sized or of_rows or whole)[-1]
         if not sized and _number(declared, found):
             found.perhaps[taken] = "n"
