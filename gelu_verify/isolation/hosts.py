@@ -67,7 +67,7 @@ class Hosts:
         """As `targets.select`."""
         return targets.select(names, **options, find=self.find, load=self._load)
 
-    def _load(self, name: str, asked: Asked, level: str) -> Sequence[Target]:
+    def _load(self, name: str, asked: Asked, level: str) -> tuple[Sequence[Target], dict[str, str]]:
         """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
         options = vars(asked) | {"kwargs": pickle.dumps(dict(asked.kwargs)).hex()}
         host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
@@ -76,8 +76,8 @@ class Hosts:
         except (TargetFailure, OwnFault) as failure:
             dtypes = (asked.dtype,) if asked.dtype else DTYPES
             name, function = at_level(name, level), asked.function or "gelu"
-            return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)]
-        return _proxies(host, key, found["targets"])
+            return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)], {}
+        return _proxies(host, key, found["targets"]), found["absent"]
 
     def _discovered(
         self, family: str, function: str | None, dtype: str | None, level: str

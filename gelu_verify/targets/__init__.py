@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
-Loader = Callable[[str, Asked, str], Sequence[Target]]
+Loader = Callable[[str, Asked, str], tuple[Sequence[Target], dict[str, str]]]
 
 OPT_IN = "opt-in (name it, or use --all)"
 
@@ -125,13 +125,15 @@ def find(
     return targets, absent
 
 
-def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> Sequence[Target]:
-    """The targets that a name which some kind accepts stands for, in a process that was started for that level.
+def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> tuple[Sequence[Target], dict[str, str]]:
+    """The targets that a name which some kind accepts stands for, in a process that was started for that level; and
+    what is left out of them, with the reason.
 
     `alone`: nothing else is loaded in this process, so that what its libraries choose is what the target calls.
     """
-    found = load_named(name, asked)
-    return _observed(found, switches_of(name, limits=bool(level)), level) if alone else found
+    with looking_for(None, None) as left_out:
+        found = load_named(name, asked)
+    return _observed(found, switches_of(name, limits=bool(level)), level) if alone else found, left_out
 
 
 def _observed(targets: Sequence[Target], switches: Switches | None, level: str) -> list[Target]:
@@ -331,10 +333,11 @@ def select(
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")
     chosen: dict[str, Target] = {}
-    for name in names:
-        found = load(name, asked, level) if kind[name] else _named(name, targets)
-        chosen |= {target.name: target for target in found if target.name not in chosen}
     left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
+    for name in names:
+        found, missing = load(name, asked, level) if kind[name] else (_named(name, targets), {})
+        chosen |= {target.name: target for target in found if target.name not in chosen}
+        left_out |= missing
     return _narrowed(list(chosen.values()), function, dtype, left_out), left_out
 
 

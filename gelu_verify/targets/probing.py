@@ -1,4 +1,4 @@
-"""In which dtypes a target computes, found by calling it with four ordinary numbers."""
+"""In which dtypes a target computes, found by calling it with four ordinary numbers; what was left out, and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Taken = bool | tuple[int, ...]  # whether it takes a dtype, or what it returned 
 
 @dataclasses.dataclass(frozen=True)
 class _Search:
-    """What is looked for, and what was left out because it computes in another dtype: why, by path and dtype."""
+    """What is looked for, and what was left out: why, by path, or by path and dtype where another one is returned."""
 
     function: str | None = None
     dtype: str | None = None
@@ -34,7 +34,8 @@ _search: ContextVar[_Search | None] = ContextVar("search", default=None)
 def looking_for(function: str | None, dtype: str | None) -> Iterator[dict[str, str]]:
     """While paths that compute another function, and other dtypes, need not be tried.
 
-    Yields "path dtype" -> reason, of paths that take a dtype but return another one; full when all were probed.
+    Yields what is left out: "path dtype" -> reason, of paths that take a dtype but return another one, and "path" ->
+    reason; full when all were probed.
     """
     search = _Search(function, dtype)
     token = _search.set(search)
@@ -65,9 +66,15 @@ def outputs_of_probe(target: Target, dtype: str) -> tuple[int, ...]:
     try:
         return tuple(target.evaluate(dtype, ordinary_numbers(dtype)).tolist())
     except TargetFailure as failure:
-        if failure.kind == "dtype" and (search := _search.get()):
-            search.left_out[f"{target.name} {dtype}"] = f"not tested: {failure}"
+        if failure.kind == "dtype":
+            leave_out(f"{target.name} {dtype}", f"not tested: {failure}")
         return ()
+
+
+def leave_out(what: str, reason: str) -> None:
+    """Have it said why a path, or "path dtype", is not there."""
+    if search := _search.get():
+        search.left_out[what] = reason
 
 
 def ordinary_numbers(dtype: str) -> np.ndarray:

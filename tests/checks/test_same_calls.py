@@ -52,7 +52,7 @@ def test_the_gate_verify_and_an_assertion_make_all_calls(tmp_path, monkeypatch):
 def test_static_memory_shows_where_threads_are_called_safe(tmp_path):
     (tmp_path / "k.c").write_text(SOURCE.replace("FAULT", ""))
     for symbol, is_wrong in (("silu_f32", False), ("scratch_f32", True)):
-        (target,) = load(f"{tmp_path}/k.c:{symbol}", Asked(function="silu", thread_safe=True))
+        (target,), _ = load(f"{tmp_path}/k.c:{symbol}", Asked(function="silu", thread_safe=True))
         assert target.safe_in_threads
         tried = (calls_together(target, "float32", "silu", None, ROUNDS, THREADS) for _ in range(20 if is_wrong else 3))
         assert any(found is not None for found in tried) == is_wrong

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
+from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, message_of, one_of
 from ...formats import get_format
 from ..base import HostCall, HostTarget, Target
 from ..files_read import digests
@@ -24,9 +24,10 @@ from ..fixed_shapes import Batches, batches_for, without_padding
 from ..frameworks.onnxruntime_ import session
 from ..frameworks.openvino_ import OPENVINO_TYPES
 from ..frameworks.openvino_ import imported as imported_openvino
-from ..importing import framework
+from ..importing import framework, quiet
 from ..onnx_format import signature
 from ..output_memory import output_like
+from ..probing import leave_out
 from ._onnx_ports import PortConstant, Ports, ports_of
 from .base import Asked, existing, function_of, hash_of
 
@@ -35,7 +36,7 @@ _SHOWN = 8  # operators of a graph that `form` lists at most
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTarget(HostTarget):
-    """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure.
+    """A model file in a runtime that takes it: what it cannot run then is its failure.
 
     `paths`: the model, and the files that hold its weights; `content` their hash.
     """
@@ -60,6 +61,11 @@ class ModelTarget(HostTarget):
         rows = [bits.reshape(batches.count, batches.size) for bits in (padded, y_bits)]
         return HostCall(self.bound(dtype, batches, *rows), padded, y_bits, x_bits)
 
+    @staticmethod
+    @abstractmethod
+    def opened(files: tuple[Path, ...], content: str) -> Any:
+        """The model in the runtime, which may raise anything; `content` is the hash of what is to be run."""
+
     @abstractmethod
     def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
         """What runs the model on every batch, from a row of `x_rows` to the same of `y_rows`."""
@@ -74,9 +80,16 @@ class OnnxruntimeModel(ModelTarget):
     package = "onnxruntime"
     how = "CPU provider, default optimizations, IO binding, preallocated output"
 
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def opened(files: tuple[Path, ...], content: str) -> Any:
+        found = session(str(files[0]))
+        _check_content(files, content)
+        return found
+
     def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
-        session = _session(self.paths, self.content)
-        binding = session.io_binding()
+        opened = self.opened(self.paths, self.content)
+        binding = opened.io_binding()
         x, y = self.ports.x, self.ports.y
         y_shape = y.shape_of(batches.shape)
         given = [each.beside(batches.shape) for each in self.constants]  # kept as long as `run`: nobody copies them
@@ -91,7 +104,7 @@ class OnnxruntimeModel(ModelTarget):
                     binding.bind_input(port.name, "cpu", 0, port.element, second.shape, second.ctypes.data)
                 binding.bind_input(x.name, "cpu", 0, x.element, batches.shape, read.ctypes.data)
                 binding.bind_output(y.name, "cpu", 0, y.element, y_shape, written.ctypes.data)
-                session.run_with_iobinding(binding)
+                opened.run_with_iobinding(binding)
 
         return run
 
@@ -102,8 +115,17 @@ class OpenvinoModel(ModelTarget):
     package = "openvino"
     how = "CPU plugin, inference precision f32, preallocated output"
 
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def opened(files: tuple[Path, ...], content: str) -> Any:
+        core = imported_openvino().Core()
+        hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+        found = core.compile_model(core.read_model(str(files[0])), "CPU", hints)
+        _check_content(files, content)
+        return found
+
     def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
-        openvino, compiled = imported_openvino(), _compiled(self.paths, self.content)
+        openvino, compiled = imported_openvino(), self.opened(self.paths, self.content)
         x, y = compiled.input(self.ports.x.name), compiled.output(self.ports.y.name)
         returned = y.get_element_type().get_type_name()
         if returned != OPENVINO_TYPES[dtype]:
@@ -134,23 +156,6 @@ RUNTIMES: dict[str, type[OnnxruntimeModel] | type[OpenvinoModel]] = {
 }
 
 
-@lru_cache(maxsize=4)
-def _session(files: tuple[Path, ...], content: str) -> Any:
-    """The model in ONNX Runtime; `content` is the hash of what is to be run."""
-    found = session(str(files[0]))
-    _check_content(files, content)
-    return found
-
-
-@lru_cache(maxsize=4)
-def _compiled(files: tuple[Path, ...], content: str) -> Any:
-    core = imported_openvino().Core()
-    hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-    found = core.compile_model(core.read_model(str(files[0])), "CPU", hints)
-    _check_content(files, content)
-    return found
-
-
 def _check_content(files: tuple[Path, ...], content: str) -> None:
     """TargetFailure where the files are no longer those that were named: the version would be another model's."""
     if hash_of(*files) != content:
@@ -166,12 +171,15 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     files = (path, *(_beside(path, location, file) for location in model.external))
     content = hash_of(*files)
     ports, constants = ports_of(file, model, asked.call, asked.kwargs)
-    found, absent = [], []
+    found, absent, refused = [], [], {}
     for each in [runtime] if runtime else RUNTIMES:
         try:
             release = (imported_openvino() if each == "openvino" else framework(each)).__version__.partition("-")[0]
         except TargetUnavailable as reason:
             absent.append(str(reason))
+            continue
+        if why := _refusal(RUNTIMES[each], files, content):
+            refused[each] = why
             continue
         target = RUNTIMES[each](
             name=f"{file}:{each}",
@@ -189,9 +197,23 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
             constants=constants,
         )
         found.append(target)
+    if not found and refused:
+        raise UsageError(f"{file} is not loaded: {'; '.join(f'{each}: {why}' for each, why in refused.items())}")
     if not found:
         raise MissingMeasurement(f"{name} was asked for, but {', '.join(absent)}")
+    for each, why in refused.items():
+        leave_out(f"{file}:{each}", f"it does not load the model: {why}")
     return found
+
+
+def _refusal(runtime: type[ModelTarget], files: tuple[Path, ...], content: str) -> str:
+    """Why the runtime does not take the model, in its last line; empty where it does."""
+    try:
+        with quiet():
+            runtime.opened(files, content)
+    except Exception as error:  # noqa: BLE001 - a runtime's own: whatever it raises, it runs nothing then
+        return message_of(error).strip().rpartition("\n")[2][:300]
+    return ""
 
 
 def _beside(path: Path, location: str, file: str) -> Path:
