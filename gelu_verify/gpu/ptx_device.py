@@ -40,6 +40,14 @@ class PtxDevice(Device):
         finally:
             self._executor.execution = before
 
+    @contextmanager
+    def attempting(self) -> Iterator[None]:
+        """While a kernel may fail, of which no later call is told."""
+        try:
+            yield
+        finally:
+            self._executor.forget_errors()
+
     @property
     def executed(self) -> str:
         return f"{EXECUTOR}, {self.architecture}" + (f", nvcc {self._nvcc}" if self._nvcc else "")

@@ -84,6 +84,10 @@ class Driver:
             raise LogicError(f"{asked} failed: invalid device context")
         return self.stack[-1]
 
+    def forget_errors(self) -> None:
+        """As if the device had been reset, and kept its memory: a driver cannot."""
+        self._primary.broken = ""
+
     def init(self) -> None:
         pass
 

@@ -25,7 +25,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .. import targets
+from .. import errors, targets
 from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..fenv import in_default_environment
 from ..formats import get_format
@@ -203,7 +203,8 @@ class HostConnection:
         except TargetFailure as failure:
             reply = {"failure": str(failure), "kind": failure.kind}
         except GeluVerifyError as error:
-            reply = {"error": type(error).__name__, "message": str(error)}
+            known = next(each.__name__ for each in type(error).__mro__ if hasattr(errors, each.__name__))
+            reply = {"error": known, "message": str(error)}
         except BaseException as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(message_of(error)) or "exception"
             reply = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}

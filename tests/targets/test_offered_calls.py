@@ -1,13 +1,17 @@
-"""Of random declarations of a correct C function: what is decided, or a line of what is offered, calls it correctly."""
+"""Of random declarations of a correct function, of C or CUDA: what is decided, or a line of what is offered, calls it
+correctly."""
 
 import random
 import re
+import shutil
 
 import numpy as np
 import pytest
+import requiring
 from foreign import chosen, needs_cc
 
 from gelu_verify.errors import TargetFailure, UsageError
+from gelu_verify.gpu import nvcc
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.isolation.limits import Limits
 
@@ -56,15 +60,43 @@ void relu({", ".join(parameters)})
 """
 
 
-def computes_relu(name, call):
-    x = np.linspace(-1, 1, 40, dtype=np.float32)
-    with Hosts(Limits(seconds=5)) as hosts:
-        (target,), _ = hosts.select([name], call=call)
+def kernel(rng):
+    """Half of relu by a thread for each value, in blocks of any or of a certain size, or by blocks of a row."""
+    (x, y), threads = (rng.choice(names) for names in NAMES), rng.choice((32, 64, 128, 256, 512, 1024))
+    n = rng.choice(COUNTS)
+    each, i = f"int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < {n})", "i"
+    row, stride = "int row = blockIdx.x;", "for (int i = threadIdx.x; i < {}; i += blockDim.x)"
+    of_rows = [f"int {rng.choice(('rows', 'num_rows'))}", "int cols"]
+    counts, before, loop, i = rng.choice([
+        ([f"int {n}"], "", each, i),
+        ([f"int {n}"], "", each.replace("blockDim.x", str(threads)), i),
+        ([f"int {n}"], f"extern __shared__ float kept[]; kept[threadIdx.x] = {x}[0]; __syncthreads();", each, i),
+        ([f"int {n}"], f"__shared__ float kept[{threads}]; kept[threadIdx.x] = 0; __syncthreads();", each, i),
+        ([f"int {n}"], "", stride.format(n), i),
+        (["int d"], row, stride.format("d"), "row * d + i"),
+        (of_rows, row, stride.format("cols"), "row * cols + i"),
+        (of_rows, row, "int i = threadIdx.x; if (i < cols)", "row * cols + i"),
+    ])  # fmt: skip
+    bounds = rng.choice(("", f"__launch_bounds__({threads})")) if str(threads) in before + loop else ""
+    arrays = rng.choice(([f"float *{x}"], [f"const float *{x}", f"float *{y}"], [f"float *{y}", f"const float *{x}"]))
+    further = rng.choice((["float alpha"], [], []))
+    value = f"fmaxf({x}[{i}], 0) / 2{' * alpha' * len(further)}"
+    return f"""extern "C" __global__ void {bounds} relu({", ".join(arrays + counts + further)})
+{{
+    {before} {loop} {x if len(arrays) == 1 else y}[{i}] = {value};
+}}
+"""
+
+
+def computes_relu(name, call, device=None):
+    x = np.resize(np.linspace(-1, 1, 40, dtype=np.float32), 4096 if device else 40)
+    with Hosts(Limits(seconds=20 if device else 5)) as hosts:
+        (target,), _ = hosts.select([name], call=call, dtype="float32", device=device)
         try:
             got = target.evaluate("float32", x.view(np.uint32)).view(np.float32)
         except TargetFailure:
             return False
-    return np.array_equal(got, np.maximum(x, 0))
+    return np.array_equal(got, np.maximum(x, 0) / (2 if device else 1))
 
 
 @pytest.mark.few(4)
@@ -80,3 +112,31 @@ def test_what_is_offered_can_be_typed_and_is_right(tmp_path, seed):
         question = str(error)
         lines = [line.replace("NAME", "same") for line in re.findall(r"--call '([^']*)'", question)]
     assert any(computes_relu(f"{file}:relu", line) for line in lines), question
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("seed", range(80))
+def test_what_is_offered_for_a_kernel_launches_it(tmp_path, seed):
+    requiring.nvcc()
+    file = tmp_path / "k.cu"
+    file.write_text(kernel(random.Random(seed)))
+    if seed % 4 == 3:
+        file = shutil.copy(nvcc.ptx_of(file, [], "sm_90"), tmp_path / "k.ptx")
+    line, question = None, ""
+    try:
+        chosen(f"{file}:relu", dtype="float32", device="ptx")
+    except UsageError as error:
+        question = str(error)
+        line = re.findall(r"--call '([^']*)'", question)[0]
+    assert computes_relu(f"{file}:relu", line, "ptx"), question or file.read_text()
+
+
+def test_a_kernel_that_no_launch_fits_is_judged(tmp_path):
+    requiring.nvcc()
+    file = tmp_path / "k.cu"
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i <= n) y[i] = fmaxf(x[i], 0);"
+    file.write_text(f'extern "C" __global__ void relu(const float *x, float *y, int n) {{ {body} }}')
+    with Hosts() as hosts:
+        (target,), _ = hosts.select([f"{file}:relu"], device="ptx")
+        with pytest.raises(TargetFailure, match="out of bounds"):
+            target.evaluate("float32", np.zeros(300, np.uint32))

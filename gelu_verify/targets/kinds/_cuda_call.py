@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...formats import get_format
-from ._parameters import CUDA_TYPES, VECTORS, CParameter
+from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
 from ._prototype import BESIDE, SPARE, ZEROS, Prototype
 from ._roles import LAUNCH
 
@@ -101,9 +101,10 @@ _MEMORY = """static void *gelu_verify_zeros{i}(size_t size)
 @dataclass(frozen=True)
 class CudaCall:
     """What is launched, or called on the host: `callee` with `prototype`, after `before`; `shown`: by what the user
-    wrote; `source`: the file; `absent`: a header for what it uses of libraries that are not here."""
+    wrote of what is `declared`; `source`: the file; `absent`: a header for what it uses of missing libraries."""
 
     source: Path
+    declared: Declared
     shown: Prototype
     prototype: Prototype
     callee: str

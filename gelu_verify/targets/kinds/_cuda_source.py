@@ -11,6 +11,7 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from ...errors import GeluVerifyError, MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
@@ -33,11 +34,12 @@ from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
 from ._cuda_call import ENTRY, INSTANTIATING, KERNEL, NAMING, ON_THE_DEVICE, CudaCall, kernel_around
+from ._launch import is_launched, launches_of
 from ._names import includable
 from ._parameters import CUDA_TYPES
 from ._prototype import target_fields
-from ._ptx_function import ptx_target
-from ._roles import LAUNCH, prototype_for
+from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
+from ._roles import LAUNCH, OpenCall, prototype_for
 from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
 from ._symbols import SourceText, included
 from .base import Asked, existing, hash_of
@@ -97,8 +99,27 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError("--approximations is for --device ptx")
     if asked.device == "ptx" and convention == "host":
         raise _no_kernel(name, source)
-    called = as_called(name, source, file, symbol, convention, asked)
-    target = (_on_ptx if asked.device == "ptx" else _on_device)(name, file, symbol, called, asked)
+
+    def call(asked: Asked) -> CudaCall:
+        return as_called(name, source, file, symbol, convention, asked)
+
+    def on_ptx(asked: Asked) -> PtxFunction:
+        return _on_ptx(name, symbol, call(asked), asked)
+
+    try:
+        called = call(asked)
+    except OpenCall as question:
+        if question.declared.space != "global":
+            raise
+        raise answerable(question, symbol, lambda line: on_ptx(replace(asked, call=line))) from None
+    is_open = called.declared.space == "global" and not is_launched(asked.call)
+    others = tuple(launches_of(called.prototype, symbol, called.declared)) if is_open else ()
+    if asked.device == "ptx":
+        target = in_a_launch(on_ptx(asked), others)
+    else:
+        target = _on_device(name, file, symbol, called, asked)
+        if others and (function := _unless_it_cannot(partial(on_ptx, asked))):
+            in_a_launch(function, others)
     contract = called.shown.contract
     return [Contracted.of(target, contract) if contract.demands else target]
 
@@ -138,9 +159,9 @@ def as_called(name: str, source: Path, file: str, symbol: str, convention: str |
         )
     dtype = said.dtype(name, plain(symbol), asked)
     if said.is_array:
-        return CudaCall(source, said, said, declared.callee, declared.before, dtype, opaque(text.text))
+        return CudaCall(source, declared, said, said, declared.callee, declared.before, dtype, opaque(text.text))
     prototype, around = kernel_around(said, declared.callee, dtype)
-    return CudaCall(source, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
+    return CudaCall(source, declared, said, prototype, KERNEL, declared.before + around, dtype, opaque(text.text))
 
 
 def source_text(source: Path, file: str, symbol: str, asked: Asked) -> SourceText:
@@ -212,7 +233,14 @@ def _on_device(name: str, file: str, symbol: str, called: CudaCall, asked: Asked
     )
 
 
-def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -> Target:
+def _unless_it_cannot(on_ptx: Callable[[], PtxFunction]) -> PtxFunction | None:
+    """The kernel of a device, for a trial on the CPU."""
+    with suppress(GeluVerifyError):
+        return on_ptx()
+    return None
+
+
+def _on_ptx(name: str, symbol: str, called: CudaCall, asked: Asked) -> PtxFunction:
     """The kernel on the device `ptx`.
 
     Raises
@@ -239,7 +267,7 @@ def _on_ptx(name: str, file: str, symbol: str, called: CudaCall, asked: Asked) -
         raise MissingMeasurement(f"{name}: {error}") from error
     version = f"{asked.cflags or 'no flags'}, {hash_of(binary)}"
     fields = _target_fields(symbol, called, asked)
-    return ptx_target(
+    return ptx_function(
         name, called.prototype, device, (module, entry), kernel, version, **fields, note=called.shown.called
     )
 

@@ -1,24 +1,66 @@
-"""Grids, blocks and arguments of a launch that no C compiler makes: numbers, and what C's arithmetic makes of n."""
+"""Grids, blocks and arguments of a launch that no C compiler makes: numbers, and what C's arithmetic makes of n.
+
+A declaration does not say how a kernel is launched. Its kernel is tried in one launch after another until one works.
+"""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
-from ._parameters import CParameter
-from ._prototype import Prototype, separated
+from ..parameter_names import counts_rows
+from ._parameters import CParameter, Declared
+from ._prototype import GIVEN, Prototype, separated
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
 _CAST = re.compile(r"\(\s*(?!(?:n|bytes)\b)[A-Za-z_][\w: ]*\)(?=\s*[\w(-])")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
               ast.LShift: operator.lshift, ast.RShift: operator.rshift}  # fmt: skip
+
+
+_THREADS = (256, 128, 512, 1024, 64, 32)  # of a block
+_SHARED = 48 << 10  # bytes that a block can have without further ado
+
+
+def is_launched(call: str | None) -> bool:
+    """Whether a `--call` says the launch."""
+    return "<<<" in (call or "")
+
+
+def launches_of(said: Prototype, symbol: str, declared: Declared) -> Iterator[Prototype]:
+    """The same call in other launches: with a thread for each value, with shared memory, with a row of 256 values for
+    each block, with one block."""
+    for line in _lines(said, declared):
+        with suppress(UsageError):
+            yield Prototype.parsed(line, symbol, declared)
+
+
+def _lines(said: Prototype, declared: Declared) -> Iterator[str]:
+    also = said.text.rpartition(")")[2]
+    given = [f"{each.name}={each.value}" if each.value else each.name for each in said.parameters]
+    for threads in _THREADS:
+        yield f"f<<<(n + {threads - 1}) / {threads}, {threads}>>>({', '.join(given)}){also}"
+    yield f"f<<<(n + 255) / 256, 256, {_SHARED}>>>({', '.join(given)}){also}"
+    rows = [
+        f"{_own_name(own, i)}=256" if each.name == "n" else f"{own.name}=n / 256" if counts_rows(own.name) else text
+        for i, (each, own, text) in enumerate(zip(said.parameters, declared.parameters, given, strict=True))
+    ]
+    yield f"f<<<n / 256, 256>>>({', '.join(rows)}); multiple_of=256"
+    yield f"f<<<1, 256>>>({', '.join(given)}){also}"
+
+
+def _own_name(parameter: CParameter, place: int) -> str:
+    """What it is called in a call that gives it a value."""
+    return f"p{place + 1}" if parameter.name in ("", *GIVEN) else parameter.name
 
 
 def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, int]:

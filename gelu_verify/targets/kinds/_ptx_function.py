@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import TargetFailure, UsageError
+from ...errors import GeluVerifyError, TargetFailure, UsageError
+from ...formats import get_format, to_float64
 from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from .. import incoming
 from ..base import DeviceCall, Target
 from ..executions import in_all_executions
 from ..output_memory import output_like
-from ._launch import launch_of, packed
+from ..probing import ordinary_numbers
+from ._launch import launch_of, launches_of, packed
 from ._prototype import BESIDE, SPARE, ZEROS, Prototype
+from ._roles import OpenCall
 
 if TYPE_CHECKING:
     from ...gpu.cuda import CudaModule
@@ -28,6 +34,7 @@ class PtxFunction(Target):
     """A kernel whose PTX is executed on the CPU; `sizes`: of its parameters, in bytes."""
 
     device: PtxDevice
+    where: tuple[CudaModule, str]
     kernel: LoadedFunction
     prototype: Prototype
     sizes: tuple[int, ...]
@@ -78,11 +85,56 @@ class PtxFunction(Target):
         return self.device.copy_out(loaded.memory["y"], output_like(loaded.x_bits))
 
 
-def ptx_target(
+_MANY = 2048  # values: several blocks
+_NEAR = 0.02  # the rest of a kernel may compute otherwise than its vectors, but a second gelu of its output is farther
+
+
+def working(function: PtxFunction, calls: Iterable[Prototype]) -> Prototype | None:
+    """The first of the calls in which it writes all of its outputs, and the same for the same inputs, however many."""
+    return next((call for call in calls if _works(replace(function, prototype=call))), None)
+
+
+def _works(function: PtxFunction) -> bool:
+    dtype, contract = function.dtypes[0], function.prototype.contract
+    x = ordinary_numbers(dtype)
+    try:
+        with function.device.attempting():
+            found = [function.evaluate(dtype, np.resize(x, contract.length(n))) for n in (len(x), _MANY)]
+    except (TargetFailure, UsageError):
+        return False
+    few, many = (to_float64(get_format(dtype), y) for y in found)
+    same = np.resize(few[: len(x)], len(many))
+    return bool(np.isfinite(many).all() and (function.beside or np.allclose(many, same, rtol=_NEAR, atol=_NEAR)))
+
+
+def answerable(question: OpenCall, symbol: str, made: Callable[[str], PtxFunction]) -> OpenCall:
+    """What is asked of a kernel, with such lines as work, where one does; `made`: the kernel as called by a line."""
+    found = list[str]()
+    for line in question.lines:
+        with suppress(GeluVerifyError):
+            function = made(line)
+            others = launches_of(function.prototype, symbol, question.declared)
+            if call := working(function, chain([function.prototype], others)):
+                found.append(call.text)
+    return OpenCall(question.declared, question.why, found or question.lines)
+
+
+def in_a_launch(function: PtxFunction, others: Iterable[Prototype]) -> Target:
+    """The function as a target, in all executions that its device is asked for; `others`: in other launches, where
+    nobody has said one. UsageError where it does not work as it is launched, and does in one of these."""
+    if others and not _works(function) and (other := working(function, others)):
+        raise UsageError(
+            f"nothing says how {function.name} is launched, and <<<{function.prototype.launch}>>> does not fit it: "
+            f"give --call {other.text!r}, which does, or yours"
+        )
+    return in_all_executions(function, function.device, [function.where])
+
+
+def ptx_function(
     name: str, prototype: Prototype, device: PtxDevice, where: tuple[CudaModule, str], kernel: LoadedFunction,
     version: str, **fields: Any,
-) -> Target:  # fmt: skip
-    """A kernel as a target, in all executions that the device is asked for.
+) -> PtxFunction:  # fmt: skip
+    """A kernel, called as `prototype` says.
 
     `where`: its module, and its name there; `version`: of what is executed; `fields`: others of the target.
 
@@ -97,8 +149,7 @@ def ptx_target(
             packed(prototype, each, size, n, 4)
     launch_of(prototype, n, 4)
     executed = device.executed_by([where])
-    target = PtxFunction(
+    return PtxFunction(
         **fields, name=name, executed=executed, version=f"{executed}, {version}",
-        device=device, kernel=kernel, prototype=prototype, sizes=sizes,
+        device=device, where=where, kernel=kernel, prototype=prototype, sizes=sizes,
     )  # fmt: skip
-    return in_all_executions(target, device, [where])

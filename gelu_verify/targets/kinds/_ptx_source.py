@@ -19,16 +19,18 @@ from ...ptx.parse import parse
 from ..base import Target
 from ..contract import Contracted
 from ..names import claimed_by
+from ._launch import is_launched, launches_of
 from ._parameters import CUDA_TYPES, CParameter, Declared
 from ._prototype import Prototype, target_fields
-from ._ptx_function import ptx_target
-from ._roles import prototype_for
+from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
+from ._roles import OpenCall, prototype_for
 from .base import Asked, existing, hash_of
 
 _FORMATS = {
     **{"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16", "f64": "float64"},
     "f32": "float32",  # in which the others compute, too
 }
+_SCALING, _SUMMAND = ("mul", "shl", "cvt"), 3  # what makes an offset of a number, and what of mad is added to one
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -45,14 +47,22 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         declared = declared_by(kernels[symbol], _dtype(name, symbol, kernels[symbol], asked))
     except PtxError as error:
         raise UsageError(f"{file}: {error}") from None
-    said = prototype_for(declared, file, symbol, asked)
-    if not said.launch:
-        said = replace(said, launch=declared.launch)
-    made = _loaded(name, path, symbol, said, asked)
-    return [Contracted.of(made, said.contract) if said.contract.demands else made]
+
+    def called(asked: Asked) -> PtxFunction:
+        said = prototype_for(declared, file, symbol, asked)
+        return _loaded(name, path, symbol, said if said.launch else replace(said, launch=declared.launch), asked)
+
+    try:
+        function = called(asked)
+    except OpenCall as question:
+        raise answerable(question, symbol, lambda line: called(replace(asked, call=line))) from None
+    others = () if is_launched(asked.call) else launches_of(function.prototype, symbol, declared)
+    made = in_a_launch(function, others)
+    contract = function.prototype.contract
+    return [Contracted.of(made, contract) if contract.demands else made]
 
 
-def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> Target:
+def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> PtxFunction:
     device = ptx_device(asked.approximations or ALL, compiles=False)
     try:
         module = device.loaded(path)
@@ -60,7 +70,7 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
     fields = {**target_fields(said, symbol, asked), "dtypes": (said.dtype(name, symbol, asked),), "note": said.called}
-    return ptx_target(name, said, device, (module, symbol), kernel, hash_of(path), **fields)
+    return ptx_function(name, said, device, (module, symbol), kernel, hash_of(path), **fields)
 
 
 def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
@@ -76,15 +86,16 @@ def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
 def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     """What its parameters are by what it does with them: pointers that are read or written, whole numbers."""
     read, written = _accessed(kernel)
+    numbers = dict(_floats(kernel))
     text = kernel.text or ""
     parameters, names = [], []
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
-        pointed = i in read | written
-        whole = {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
-        typed = f"{'const ' * (i not in written)}{CUDA_TYPES[dtype]} *" if pointed else whole
+        pointed = i in read | written and each.nbytes == 8
+        value = numbers.get(each.name) or {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
+        typed = f"{'const ' * (i not in written)}{CUDA_TYPES[dtype]} *" if pointed else value
         parameters.append(CParameter(typed, f"param_{i}"))
-        names.append((each.name, f"param_{i}", is_used and not pointed and each.nbytes in (4, 8)))
+        names.append((each.name, f"param_{i}", is_used and value in ("int", "long") and not pointed))
     counts = [own for _, own, may_count in names if may_count]
     renamed = {each: "n" for each in counts if len(counts) == 1}
     for theirs, own, _ in names:
@@ -109,11 +120,20 @@ def _accessed(kernel: ParsedFunction) -> tuple[set[int], set[int]]:
                 written |= through
             elif address and each.parts[0] in ("ld", "ldu"):
                 read |= through
-            elif each.operands and not address:
-                taken = {i for operand in each.operands[1:] for register in _registers(operand) for i in of[register]}
+            elif each.operands and not address and each.parts[0] not in _SCALING:
+                given = each.operands[_SUMMAND if each.parts[0] == "mad" else 1 :]
+                taken = {i for operand in given for register in _registers(operand) for i in of[register]}
                 for register in _registers(each.operands[0]):
                     of[register] |= taken
     return read, written
+
+
+def _floats(kernel: ParsedFunction) -> Iterator[tuple[str, str]]:
+    """The parameters that are read as numbers with a fraction, and C's type of each."""
+    for each in _instructions(kernel):
+        place = each.operands[-1] if each.has("param") else None
+        if isinstance(place, Address) and isinstance(place.base, Symbol) and each.parts[-1] in ("f32", "f64"):
+            yield place.base.name, CUDA_TYPES[_FORMATS[each.parts[-1]]]
 
 
 def _launch(kernel: ParsedFunction) -> str:

@@ -7,6 +7,7 @@ lines, made from the declaration, that answer it. Nothing that is open becomes a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -34,10 +35,20 @@ class _Open:
     said: list[str]
     launch: str = ""
     also: str = ""
-    perhaps: dict[int, str] = field(default_factory=dict)  # what names may be instead
+    perhaps: list[dict[int, str]] = field(default_factory=list)  # what names may be instead
 
     def ask(self, why: str) -> None:
         self.why.append(why)
+
+
+class OpenCall(UsageError):
+    """A declaration that leaves open how it is called: `why`, and the `lines` of which one is to be given."""
+
+    def __init__(self, declared: Declared, why: str, lines: Sequence[str]) -> None:
+        either = ", or ".join(f"--call {line!r}" for line in lines)
+        either = either or f"a --call, in which n or bytes occurs{f', or {EXACTLY}' * (not declared.space)}"
+        super().__init__(f"{why}: give {either}")
+        self.declared, self.why, self.lines = declared, why, lines
 
 
 def prototype_for(declared: Declared, file: str, symbol: str, asked: Asked) -> Prototype:
@@ -66,7 +77,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
-        orders += [replace(order, names={**order.names, **order.perhaps}) for order in orders if order.perhaps]
+        orders += [replace(order, names=names, why=[*order.why]) for order in orders for names in order.perhaps]
     else:
         _values(declared, found, shown)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
@@ -79,9 +90,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
         memory = "=zeros(bytes)" if is_array else "=zeros(64)"
         lines += [line.replace("=NULL", memory) for line in lines if "=NULL" in line]
-        either = ", or ".join(f"--call {line!r}" for line in lines)
-        either = either or f"a --call, in which n or bytes occurs{f', or {EXACTLY}' * (not declared.space)}"
-        raise UsageError(f"{shown}: {'; '.join(dict.fromkeys(found.why))}: give {either}")
+        raise OpenCall(declared, f"{shown}: {'; '.join(dict.fromkeys(found.why))}", lines)
     made = _made(declared, orders[0], launch)
     if wrong := made.wrong():
         raise UsageError(f"{shown}, which {wrong}")
@@ -165,8 +174,10 @@ def _count(declared: Declared, found: _Open) -> None:
         of_rows = [i for i in whole if rows and counts_rows(parameters[i].name)]
         taken = (sized or of_rows or whole)[-1]
         if not sized and _number(declared, found):
-            found.perhaps[taken] = "n"
+            found.perhaps.append({**found.names, taken: "n"})
         else:
+            others = [i for i in reversed(whole) if i != taken and not sized and not rows]
+            found.perhaps += [{**found.names, i: "n"} for i in others]
             found.names[taken] = roles[taken] or "n"
         if len(whole) > 1:
             each = ", ".join(_named(parameters[i]) for i in whole)
