@@ -104,7 +104,8 @@ def _works(function: PtxFunction) -> bool:
         return False
     few, many = (to_float64(get_format(dtype), y) for y in found)
     same = np.resize(few[: len(x)], len(many))
-    return bool(np.isfinite(many).all() and (function.beside or np.allclose(many, same, rtol=_NEAR, atol=_NEAR)))
+    is_same = len(function.given) > 1 or np.allclose(many, same, rtol=_NEAR, atol=_NEAR)  # given: second inputs
+    return bool(np.isfinite(many).all() and is_same)
 
 
 def answerable(question: OpenCall, symbol: str, made: Callable[[str], PtxFunction]) -> OpenCall:
