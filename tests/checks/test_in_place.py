@@ -56,7 +56,7 @@ def differing(target):
 def test_c_functions(tmp_path):
     (tmp_path / "k.c").write_text(SOURCE)
     for (symbol, call), expected in CASES.items():
-        (target,) = load(f"{tmp_path}/k.c:{symbol}", Asked(call=call))
+        (target,), _ = load(f"{tmp_path}/k.c:{symbol}", Asked(call=call))
         found = differing(target)
         assert found.startswith(expected) if isinstance(expected, str) else found == expected, (symbol, call, found)
 
