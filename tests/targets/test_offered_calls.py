@@ -39,6 +39,8 @@ def function(rng):
         ([f"const float *{x}", f"float *{y}", count], count.split()[1]),
         ([f"float *{x}", count], count.split()[1]),
         ([f"const float *{x}", f"float *{y}", "unsigned long bytes"], "bytes / 4"),
+        ([f"const float *{x}", f"float *{y}", "int h", "int w"], "h * w"),
+        ([f"const float *{x}", f"float *{y}", "int h", "int step"], "h"),
         ([f"const float {x}[{size}]", f"float {y}[{size}]"], size),
         ([f"const float {x}[3][{size}]", f"float {y}[3][{size}]"], 3 * size),
         ([f"const float {x}[][{size}]", f"float {y}[][{size}]", "int rows"], f"rows * {size}"),
@@ -49,13 +51,14 @@ def function(rng):
     if rng.random() < 0.3:
         rng.shuffle(parameters)
     does = " ".join(FURTHER[each] for each in further)
+    stores = f"{y}[i] +=" if f"float *{y}" in form and rng.random() < 0.3 else "to[i] ="
     return f"""struct params {{ float offset, scale; }};
 float same(float v) {{ return v; }}
 void relu({", ".join(parameters)})
 {{
     const float *from = (const float *){x};
     float *to = (float *){to};
-    for (int i = 0; i < (int)({n}); i++) {{ float r = from[i] > 0 ? from[i] : 0; {does} to[i] = r; }}
+    for (int i = 0; i < (int)({n}); i++) {{ float r = from[i] > 0 ? from[i] : 0; {does} {stores} r; }}
 }}
 """
 

@@ -100,25 +100,25 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if asked.device == "ptx" and convention == "host":
         raise _no_kernel(name, source)
 
-    def call(asked: Asked) -> CudaCall:
-        return as_called(name, source, file, symbol, convention, asked)
+    def called_by(line: str | None) -> CudaCall:
+        return as_called(name, source, file, symbol, convention, replace(asked, call=line))
 
-    def on_ptx(asked: Asked) -> PtxFunction:
-        return _on_ptx(name, symbol, call(asked), asked)
+    def on_ptx(called: CudaCall) -> PtxFunction:
+        return _on_ptx(name, symbol, called, asked)
 
     try:
-        called = call(asked)
+        called = called_by(asked.call)
     except OpenCall as question:
         if question.declared.space != "global":
             raise
-        raise answerable(question, symbol, lambda line: on_ptx(replace(asked, call=line))) from None
+        raise answerable(question, symbol, lambda line: on_ptx(called_by(line))) from None
     is_open = called.declared.space == "global" and not is_launched(asked.call)
     others = tuple(launches_of(called.prototype, symbol, called.declared)) if is_open else ()
     if asked.device == "ptx":
-        target = in_a_launch(on_ptx(asked), others)
+        target = in_a_launch(on_ptx(called), others)
     else:
         target = _on_device(name, file, symbol, called, asked)
-        if others and (function := _unless_it_cannot(partial(on_ptx, asked))):
+        if others and (function := _unless_it_cannot(partial(on_ptx, called))):
             in_a_launch(function, others)
     contract = called.shown.contract
     return [Contracted.of(target, contract) if contract.demands else target]

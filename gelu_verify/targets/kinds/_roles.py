@@ -35,10 +35,15 @@ class _Open:
     said: list[str]
     launch: str = ""
     also: str = ""
-    perhaps: list[dict[int, str]] = field(default_factory=list)  # what names may be instead
+    perhaps: list[int] = field(default_factory=list)  # which may be the number of values instead
 
     def ask(self, why: str) -> None:
         self.why.append(why)
+
+    def counted_by(self, place: int) -> _Open:
+        """The same where that parameter is the number of values."""
+        names = {i: name for i, name in self.names.items() if name != "n"}
+        return replace(self, names={**names, place: "n"}, why=[*self.why])
 
 
 class OpenCall(UsageError):
@@ -77,7 +82,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
-        orders += [replace(order, names=names, why=[*order.why]) for order in orders for names in order.perhaps]
+        orders += [order.counted_by(place) for order in orders for place in order.perhaps]
     else:
         _values(declared, found, shown)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
@@ -174,10 +179,9 @@ def _count(declared: Declared, found: _Open) -> None:
         of_rows = [i for i in whole if rows and counts_rows(parameters[i].name)]
         taken = (sized or of_rows or whole)[-1]
         if not sized and _number(declared, found):
-            found.perhaps.append({**found.names, taken: "n"})
+            found.perhaps = [taken]
         else:
-            others = [i for i in reversed(whole) if i != taken and not sized and not rows]
-            found.perhaps += [{**found.names, i: "n"} for i in others]
+            found.perhaps = [i for i in reversed(whole) if i != taken and not sized]
             found.names[taken] = roles[taken] or "n"
         if len(whole) > 1:
             each = ", ".join(_named(parameters[i]) for i in whole)
@@ -193,6 +197,7 @@ def _count(declared: Declared, found: _Open) -> None:
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
     if (vectors or rows) and counts:
+        found.perhaps = []
         lanes, name = VECTORS[vectors][1] if vectors else rows, parameters[counts[0]].name
         found.ask(f"{_named(parameters[counts[0]])} may count values or {'vectors' if vectors else 'rows'} of {lanes}")
         found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
