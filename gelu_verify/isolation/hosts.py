@@ -70,6 +70,7 @@ class Hosts:
     def _load(self, name: str, asked: Asked, level: str) -> tuple[Sequence[Target], dict[str, str]]:
         """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
         options = vars(asked) | {"kwargs": pickle.dumps(dict(asked.kwargs)).hex()}
+        options["time_limit"] = self._limits.of_first_call
         host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
         try:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))

@@ -104,7 +104,16 @@ GV_INLINE uint64_t gv_f32_settled(gv_f32_limits limits, int derivative, const fl
     return gv_count_bits(lanes) <= GV_FEW_LANES ? lanes : gv_f32_settle(limits, derivative, x, y, lanes);
 }
 
-#if GV_FLOAT_TABLES == GV_REGISTERS
+#if GV_FLOAT_TABLES == GV_ROWS
+/* Rows are found for so many inputs at once, so that they are known when the table is read; for a whole block, the
+   level-1 cache would not hold inputs, outputs, places and rows. A multiple of 64. */
+#define GV_ROWS_AHEAD 512
+
+#define gv_f32_find_ahead GV_TYPED(gv_f32_find_ahead)
+GV_INLINE void gv_f32_find_ahead(const gv_float_table *f, const float *x, size_t n, uint32_t *offset) {
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
+}
+#else
 #define gv_f32_locate GV_TYPED(gv_f32_locate)
 GV_INLINE gv_float_located gv_f32_locate(const gv_float_table *f, const float *x) {
     gv_floats input = gv_floats_load(x);
@@ -118,9 +127,8 @@ GV_INLINE gv_float_located gv_f32_locate(const gv_float_table *f, const float *x
 GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f32_limits limits, const float *x,
                                   float *y, size_t n, size_t most, unsigned short *place) {
     size_t count = 0, step = GV_FLOAT_LANES;
-#if GV_FLOAT_TABLES == GV_ROWS /* first, so that the rows are known when the table is read */
-    uint32_t offset[GV_BLOCK_FLOATS];
-    for (size_t i = 0; i < n; i += step) gv_floats_store_offsets(f, x + i, offset + i);
+#if GV_FLOAT_TABLES == GV_ROWS
+    uint32_t offset[GV_ROWS_AHEAD];
 #else /* three groups of lanes are in work at once, each at another step, so that few operations wait for one another */
     gv_float_located next = gv_f32_locate(f, x);
     gv_float_sloped along = gv_float_along(f, next);
@@ -128,11 +136,14 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
 #endif
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
+#if GV_FLOAT_TABLES == GV_ROWS
+        if (i % GV_ROWS_AHEAD == 0) gv_f32_find_ahead(f, x + i, gv_least(n - i, GV_ROWS_AHEAD), offset);
+#endif
         GV_ROLLED
         for (size_t k = 0; k < 64; k += step) { /* unrolled, it has not registers enough */
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
-            gv_floats_place at = gv_floats_find_rows(f, offset + i + k);
+            gv_floats_place at = gv_floats_find_rows(f, offset + i % GV_ROWS_AHEAD + k);
             lanes |= (uint64_t)gv_float_piece(f, derivative, input, at, y + i + k) << k;
 #else
             gv_float_located ahead = gv_f32_locate(f, x + gv_least(i + k + 2 * step, n - step));
@@ -188,8 +199,7 @@ GV_INLINE gv_float_tail_work gv_f32_tail_start(const gv_float_table *f, const fl
 GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
     size_t count = 0, step = GV_FLOAT_LANES;
 #if GV_FLOAT_TABLES == GV_ROWS
-    uint32_t offset[GV_BLOCK_FLOATS];
-    for (size_t i = 0; i < n; i += step) gv_floats_store_offsets(f, x + i, offset + i);
+    uint32_t offset[GV_ROWS_AHEAD];
 #else /* as in gv_f32_by_pieces */
     gv_float_tail_work next = gv_f32_tail_start(f, x);
     gv_float_tail_factors factors = gv_float_tail_evaluate(f, next);
@@ -197,11 +207,15 @@ GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *
 #endif
     for (size_t i = 0; i < n; i += 64) {
         uint64_t lanes = 0;
+#if GV_FLOAT_TABLES == GV_ROWS
+        if (i % GV_ROWS_AHEAD == 0) gv_f32_find_ahead(f, x + i, gv_least(n - i, GV_ROWS_AHEAD), offset);
+#endif
         GV_ROLLED
         for (size_t k = 0; k < 64; k += step) {
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
-            gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, offset + i + k));
+            const uint32_t *rows = offset + i % GV_ROWS_AHEAD + k;
+            gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, rows));
             lanes |= (uint64_t)gv_float_tail_round(input, gv_float_tail_evaluate(f, work), y + i + k) << k;
 #else
             gv_float_tail_work ahead = gv_f32_tail_start(f, x + gv_least(i + k + 2 * step, n - step));

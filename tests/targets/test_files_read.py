@@ -16,6 +16,7 @@ from requiring import program
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.targets import files_read, select
 from gelu_verify.targets.files_read import digest, named_by, shown
+from gelu_verify.targets.kinds.pipe import ProgramTarget
 
 HERE = """import os
 here = os.path.dirname(os.path.abspath(__file__)) + '/'
@@ -234,7 +235,8 @@ SCRIPTS = {
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("command", SCRIPTS)
-def test_a_version_is_of_the_scripts_that_a_command_names(command):
+def test_a_version_is_of_the_scripts_that_a_command_names(command, monkeypatch):
+    monkeypatch.setattr(ProgramTarget, "check_that_it_answers", lambda *_: None)  # these scripts say nothing
     program(command.split()[0])
     for path, content in SCRIPTS[command].items():
         written(path, content)

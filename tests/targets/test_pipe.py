@@ -29,8 +29,19 @@ while head := read(8):
     x = read(n * size)
     assert 1 <= n <= 65536 and len(x) == n * size
 """
+# As before, once it has answered the two requests of ordinary numbers that every program gets first.
+TRIED = (
+    FRAME_LOOP
+    + """
+    if number <= 2:
+        write(head + x[: n * size // (1 + bool(os.environ["GELU_VERIFY_SECOND_INPUT"]))])
+        sys.stdout.buffer.flush()
+        continue
+"""
+)
 FLOATS = st.integers(0, 0x7F800000)
 FLUSH = "    sys.stdout.buffer.flush()\n"
+ANSWER = "    write(head + x)\n" + FLUSH
 
 
 @pytest.fixture
@@ -54,7 +65,7 @@ def ending(target):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_bit_arrives_there_and_back(program, dtype):
-    target = chosen(program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), dtype=dtype)
+    target = chosen(program(FRAME_LOOP + ANSWER), dtype=dtype)
     every = np.arange(1 << 16, dtype=np.uint16) if get_format(dtype).width == 16 else some_bits(dtype, 1 << 16)
     np.testing.assert_array_equal(target.evaluate(dtype, every), every)
 
@@ -74,21 +85,21 @@ def test_it_is_started_once_and_kept(program):
     """Its answers count its frames; a copy narrowed to a dtype, as a run makes, asks the same process."""
     counting = "    write(head + number.to_bytes(size, 'little') * n)\n" + FLUSH
     target = chosen(program(FRAME_LOOP + counting), dtype="float32")
-    for number in (1, 2, 3):
+    for number in (3, 4, 5):
         assert target.evaluate("float32", np.zeros(2, np.uint32)).tolist() == [number] * 2
-    assert target.evaluate("float32", np.zeros(2 * FRAME + 1, np.uint32))[[0, FRAME, 2 * FRAME]].tolist() == [4, 5, 6]
+    assert target.evaluate("float32", np.zeros(2 * FRAME + 1, np.uint32))[[0, FRAME, 2 * FRAME]].tolist() == [6, 7, 8]
 
 
 def test_one_that_answers_late_and_talks_on_stderr_blocks_nobody(program):
     """It reads all frames before it answers the first, and writes more to stderr than a pipe holds."""
     late = """    frames = globals().setdefault("frames", []); frames.append(head + x)
     print("x" * 100_000, file=sys.stderr)
-    if number == 5:
+    if number == 7:
         for frame in frames: write(frame)
         sys.stdout.buffer.flush()
 """
     x = some_bits("float64", 4 * FRAME + 1)
-    np.testing.assert_array_equal(chosen(program(FRAME_LOOP + late), dtype="float64").evaluate("float64", x), x)
+    np.testing.assert_array_equal(chosen(program(TRIED + late), dtype="float64").evaluate("float64", x), x)
 
 
 def test_it_gets_dtype_and_function(program):
@@ -96,13 +107,12 @@ def test_it_gets_dtype_and_function(program):
     raise SystemExit(text)
 """
     for dtype in DTYPES:
-        target = chosen(program(FRAME_LOOP + reply), function="gelu_tanh", dtype=dtype)
-        with pytest.raises(TargetFailure, match=f"ended with status 1 after 0 of 1 values: {dtype} gelu_tanh$"):
-            target.evaluate(dtype, np.zeros(1, get_format(dtype).uint))
+        with pytest.raises(UsageError, match=f"ended with status 1 after 0 of 4 values: {dtype} gelu_tanh; its first"):
+            chosen(program(FRAME_LOOP + reply), function="gelu_tanh", dtype=dtype)
 
 
 def test_the_run_says_what_it_really_computes(program):
-    identity = program(FRAME_LOOP + "    write(head + x)\n" + FLUSH, "gelu.py")
+    identity = program(FRAME_LOOP + ANSWER, "gelu.py")
     result = verify(identity, "gelu", "float32", "landmarks")
     assert result.record.variant == "none"
     assert "variant" in result.failed_checks
@@ -134,13 +144,10 @@ def test_a_second_input_follows_x_in_every_request(program, sizes, values):
 
 def test_one_that_takes_no_second_input_is_told_so(program):
     """It returns as many values as the request has."""
-    target = chosen(
-        program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), function="swiglu", dtype="float32", call="f(x, g)"
-    )
-    message = "returned 6 where the frame of 3 values was due, .* its request has 3 values of x and as many of g"
-    with pytest.raises(TargetFailure, match=message) as raised:
-        target.evaluate("float32", np.zeros(3, np.uint32))
-    assert raised.value.kind == "shape"
+    identity = program(FRAME_LOOP + ANSWER)
+    message = "returned 8 where the frame of 4 values was due, .* its request has 4 values of x and as many of g"
+    with pytest.raises(UsageError, match=message):
+        chosen(identity, function="swiglu", dtype="float32", call="f(x, g)")
 
 
 @pytest.mark.parametrize(
@@ -183,11 +190,11 @@ def test_a_program_of_two_inputs_is_measured(program):
 
 
 def test_name_arguments_and_version(program, tmp_path):
-    target = chosen(program(FRAME_LOOP, "gelu_tanh.py") + " --flag 'a b' $HOME", dtype="float16")
+    target = chosen(program(FRAME_LOOP + ANSWER, "gelu_tanh.py") + " --flag 'a b' $HOME", dtype="float16")
     assert target.function == "gelu_tanh"
     assert target.arguments[2:] == ("--flag", "a b", "$HOME")  # no shell
     before = target.version
-    (tmp_path / "gelu_tanh.py").write_text(FRAME_LOOP + "#")
+    (tmp_path / "gelu_tanh.py").write_text(FRAME_LOOP + ANSWER + "#")
     assert chosen(target.name, dtype="float16").version != before
     assert chosen("pipe:cat", function="silu", dtype="float16").function == "silu"
 
@@ -196,7 +203,8 @@ def test_name_arguments_and_version(program, tmp_path):
 def test_a_version_is_of_the_program_and_its_libraries(tmp_path):
     """Those that the loader finds for it."""
     source = tmp_path / "main.c"
-    source.write_text("float part(float); int main(void) { return part(1); }")
+    echo = "char c[512]; for (ssize_t n; (n = read(0, c, sizeof c)) > 0;) write(1, c, n);"
+    source.write_text(f"#include <unistd.h>\nfloat part(float); int main(void) {{ {echo} return part(1); }}")
     seen = []
     for n in (1, 2, 2):
         library = shared_library(tmp_path, f"float part(float x) {{ return {n}; }}", "libpart.so")
@@ -207,7 +215,7 @@ def test_a_version_is_of_the_program_and_its_libraries(tmp_path):
 
 
 def test_it_ends_with_its_target(program):
-    target = chosen(program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), dtype="float32")
+    target = chosen(program(FRAME_LOOP + ANSWER), dtype="float32")
     target.evaluate("float32", some_bits("float32", 3))
     process = target._running[0]._process
     assert process.alive
@@ -234,15 +242,40 @@ def test_it_ends_with_its_target(program):
     ],
 )  # fmt: skip
 def test_a_broken_answer_is_named(program, kind, answer, message):
-    target = chosen(program(FRAME_LOOP + answer), dtype="float32")
+    target = chosen(program(TRIED + answer), dtype="float32")
     with pytest.raises(TargetFailure, match=message) as raised:
         target.evaluate("float32", np.zeros(70_000, np.uint32))
     assert raised.value.kind == kind
     assert target._running[0]._process.returncode is not None  # nothing is left running
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("print('loading model', flush=True)\n" + FRAME_LOOP + ANSWER, "returned 'loading ' .* is for responses only"),
+        (FRAME_LOOP + ANSWER + "    print('done', flush=True)\n", "wrote 5 bytes more|returned .* is for responses"),
+        (FRAME_LOOP + "    write(x)\n" + FLUSH, "where the frame of 4 values was due.* as many values as were sent"),
+        (FRAME_LOOP + ANSWER + "    break\n", "ended with status 0 .* its second request .* more follow"),
+        ("import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read())\n", "did not answer within .* first request"),
+        ("import sys\nfor line in sys.stdin: print(float(line))\n", "did not answer within .* is bits, not lines"),
+        ("gelu(x\n", "ended with status 1 .*SyntaxError: .* is bits, not lines"),
+    ],
+)  # fmt: skip
+def test_one_that_does_not_read_requests_as_they_are_sent_is_asked_about(program, text, message):
+    seconds = 1.0 if "did not answer" in message else 60.0
+    with pytest.raises(UsageError, match=message) as raised:
+        chosen(program(text), dtype="float32", time_limit=seconds)
+    assert str(raised.value).endswith("docs/targets.md has the protocol, and an example")
+
+
+def test_one_that_crashes_with_ordinary_numbers_has_a_result(program):
+    """It is no question of how requests are read."""
+    with pytest.raises(TargetFailure, match="died of SIGABRT after 0 of 1 values"):
+        chosen(program(FRAME_LOOP + "    os.abort()\n"), dtype="float32").evaluate("float32", np.zeros(1, np.uint32))
+
+
 def test_too_much_is_named_at_once_or_with_the_next_question(program):
-    target = chosen(program(FRAME_LOOP + "    write(head + x + b'more'); sys.stdout.flush()\n"), dtype="float32")
+    target = chosen(program(TRIED + "    write(head + x + b'more'); sys.stdout.flush()\n"), dtype="float32")
 
     def twice():
         for _ in range(2):
@@ -264,7 +297,7 @@ def test_one_that_has_failed_is_started_anew(program):
 
 def test_one_that_ends_between_questions_has_failed(program):
     once = "    write(head + x); sys.stdout.flush(); break\n"
-    target = chosen(program(FRAME_LOOP + once), dtype="float32")
+    target = chosen(program(TRIED + once), dtype="float32")
     assert target.evaluate("float32", np.zeros(3, np.uint32)).tolist() == [0] * 3
     target._running[0]._process.wait(10)
     with pytest.raises(TargetFailure, match="ended with status 0 after 0 of 3 values"):
@@ -323,9 +356,9 @@ def test_a_dtype_must_be_named():
         targets.select(["pipe:cat"])
 
 
-def test_what_cannot_be_started_is_a_failure(tmp_path):
+def test_what_cannot_be_started_is_misuse(tmp_path):
     path = tmp_path / "nonsense"
     path.write_bytes(b"\x7fELF nonsense")
     path.chmod(0o755)
-    with pytest.raises(TargetFailure, match="cannot be started: Exec format error"):
-        chosen(f"pipe:{path}", dtype="float32").evaluate("float32", np.zeros(1, np.uint32))
+    with pytest.raises(UsageError, match="cannot be started: Exec format error"):
+        chosen(f"pipe:{path}", dtype="float32")

@@ -16,19 +16,28 @@ from time import time
 
 import numpy as np
 
-from ...errors import UsageError
+from ...errors import TargetFailure, UsageError
 from ...functions import base_name
 from ..base import HostCall, HostTarget, Target
 from ..call_line import SECOND
 from ..files_read import digest_of, digests, module_files, named_by
 from ..names import claimed_by
 from ..output_memory import output_like
+from ..probing import ordinary_numbers
 from ..python_sources import is_local
 from ..switches import LIBM
 from ._exchange import Exchange
 from .base import Asked, Kind, dtype_of, function_of, hash_of
 
 _ADAPTERS = Path(__file__).parents[1] / "adapters"
+_HINTS = {  # by what it does with ordinary numbers: it may not read requests as they are sent
+    "shape": "stdout is for responses only: as many values as were sent, and their number before them.",
+    "hang": "A request is bits, not lines; a response is flushed; more requests follow before stdin ends.",
+    "partial write": "More requests follow, until stdin ends.",
+    "exit": "A request is bits, not lines, and more follow, until stdin ends.",
+}
+_WHERE = "docs/targets.md has the protocol, and an example"
+_LONGEST = 120.0  # seconds until a first response, which may compile
 _IMPORT = re.compile(r"(?:^|[\n;])\s*(?:import|from)\s+([\w.]+)")
 
 
@@ -40,6 +49,11 @@ class ProgramTarget(HostTarget):
     _running: list[Exchange] = field(default_factory=list, compare=False, repr=False)
 
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        y_bits = output_like(x_bits)
+        return HostCall(self._request(dtype, x_bits, y_bits), x_bits, y_bits, x_bits)
+
+    def _request(self, dtype: str, x_bits: np.ndarray, y_bits: np.ndarray) -> partial[None]:
+        """What asks the program, which is started where it is not there."""
         if not (self._running and self._running[0].usable):
             function = base_name(self.function) if self.second else self.function  # it stays while values change
             variables = {
@@ -48,9 +62,23 @@ class ProgramTarget(HostTarget):
                 "GELU_VERIFY_SECOND_INPUT": self.second,
             }
             self._running[:] = [Exchange(self.name, self.arguments, variables, self.second)]
-        y_bits = output_like(x_bits)
         beside = (self.second_bits(dtype, x_bits.size),) if self.second else ()
-        return HostCall(partial(self._running[0].ask, x_bits, y_bits, *beside), x_bits, y_bits, x_bits)
+        return partial(self._running[0].ask, x_bits, y_bits, *beside)
+
+    def check_that_it_answers(self, seconds: float) -> None:
+        """Two requests of ordinary numbers. UsageError where it does not read them as they are sent, or says that it
+        cannot compute; that a signal ends it is a result."""
+        (dtype,) = self.dtypes
+        x_bits = ordinary_numbers(dtype)
+        for request in ("first", "second"):
+            try:
+                self._request(dtype, x_bits, output_like(x_bits))(seconds=seconds)
+            except TargetFailure as failure:
+                if failure.kind in _HINTS:
+                    asked = f"; its {request} request was {len(x_bits)} values of {dtype}. {_HINTS[failure.kind]}"
+                    is_ours = any(Path(word).parent == _ADAPTERS for word in self.arguments)  # they read requests
+                    raise UsageError(str(failure) if is_ours else f"{failure}{asked} {_WHERE}") from None
+                return
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -78,6 +106,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         files=digests(known, home),
         arguments=(str(program), *words),
     )
+    target.check_that_it_answers(0.9 * (asked.time_limit or _LONGEST))  # who waits for us has that limit, too
     return [target]
 
 
