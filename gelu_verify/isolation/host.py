@@ -15,16 +15,25 @@ import numpy as np
 
 from .. import errors
 from ..errors import TargetFailure
-from ..formats import Format
+from ..formats import Format, get_format, value_text
 from ..own_faults import OwnFault
 from ..targets.execution_errors import ExecutionErrors
 from ..targets.kinds import BUILDS
+from ..targets.probing import ordinary_numbers
 from .channel import Channel, question
 from .limits import FIRST, LOADING, Limits, Patience
 from .memory import ArrayPlace, GuardLayout, SharedMemory
 from .process import POLL, Child, Death, Died
 
 _Code = tuple[str, dict[str, str]]
+
+
+class LostInCall(TargetFailure):
+    """Its process did not survive a first call, which shows what it takes; in that `dtype`."""
+
+    def __init__(self, message: str, kind: str, *, dtype: str, first_bits: int, last_bits: int) -> None:
+        super().__init__(message, kind, first_bits=first_bits, last_bits=last_bits)
+        self.dtype = dtype
 
 
 class Turns:
@@ -253,9 +262,13 @@ class Host:
 
 def _lost_while_loading(label: str, death: Death) -> TargetFailure:
     """Of its import, or of a first call, which shows what it takes."""
-    if death.in_a_call:
-        return TargetFailure(f"{label} {death.detail}, when it was called to see which arrays it takes", death.kind)
-    return TargetFailure(f"{label}: its process {death.detail} while it was loaded", death.kind)
+    if not death.dtype:
+        return TargetFailure(f"{label}: its process {death.detail} while it was loaded", death.kind)
+    fmt = get_format(death.dtype)
+    ordinary = ordinary_numbers(fmt.name)
+    called = ", ".join(value_text(fmt, bits) for bits in ordinary.tolist())
+    told = f"{label} {death.detail} when it was first called, in {fmt.name}, with {called}"
+    return LostInCall(told, death.kind, dtype=fmt.name, first_bits=int(ordinary[0]), last_bits=int(ordinary[-1]))
 
 
 def _code(reply: dict[str, Any]) -> list[_Code]:

@@ -7,16 +7,18 @@ import pickle
 import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from .. import targets
-from ..errors import TargetFailure
+from ..errors import TargetFailure, UsageError
 from ..formats import DTYPES
 from ..isa import at_level
 from ..own_faults import OwnFault
 from ..targets import Asked, Target
 from ..targets.switches import added_to
-from .host import Host, Loading
+from .host import Host, Loading, LostInCall
 from .limits import Limits
 from .target import IsolatedTarget, LostTarget
 
@@ -74,11 +76,26 @@ class Hosts:
         host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
         try:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))
+        except LostInCall as failure:
+            return self._around(failure, name, asked, level)
         except (TargetFailure, OwnFault) as failure:
-            dtypes = (asked.dtype,) if asked.dtype else DTYPES
-            name, function = at_level(name, level), asked.function or "gelu"
-            return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)], {}
+            return [_lost(failure, name, asked, level, (asked.dtype,) if asked.dtype else DTYPES)], {}
         return _proxies(host, key, found["targets"]), found["absent"]
+
+    def _around(
+        self, failure: LostInCall, name: str, asked: Asked, level: str
+    ) -> tuple[Sequence[Target], dict[str, str]]:
+        """What did not survive a first call in one dtype, and what it is in the others; of what hangs, each would cost
+        a time limit."""
+        found: list[Target] = [_lost(failure, name, asked, level, (failure.dtype,))]
+        absent = dict[str, str]()
+        if asked.dtype is None and failure.kind != "hang":
+            for dtype in (each for each in DTYPES if each != failure.dtype):
+                with suppress(UsageError):  # it takes none of that
+                    more, missing = self._load(name, replace(asked, dtype=dtype), level)
+                    found += more
+                    absent |= missing
+        return found, absent
 
     def _discovered(
         self, family: str, function: str | None, dtype: str | None, level: str
@@ -107,6 +124,13 @@ class Hosts:
             variables = added_to(os.environ, switches.variables(level)) if switches else {}
             self._hosts[label] = Host(label, self._limits, variables)
         return self._hosts[label]
+
+
+def _lost(
+    failure: TargetFailure | OwnFault, name: str, asked: Asked, level: str, dtypes: tuple[str, ...]
+) -> LostTarget:
+    name, function = at_level(name, level), asked.function or "gelu"
+    return LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)
 
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:

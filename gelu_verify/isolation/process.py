@@ -7,23 +7,22 @@ import fcntl
 import mmap
 import os
 import signal
-import struct
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Any
 
+from ..targets.under_way import UnderWay, dtype_of_call
 from ..work.process import ChildProcess, died_of, last_line
 from .channel import Channel, Closed
 from .memory import PAGE, GuardLayout
 from .printed import SIZE
 
-_SINCE = struct.Struct("=d")
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
 FILES = 512  # open at once: more than any family here has
 ENDING = 10  # seconds for a supervisor to end all that the child started
@@ -59,7 +58,7 @@ class Death:
     address: int | None = None
     writing: bool = False
     waited: float = 0.0  # seconds for what did not return
-    in_a_call: bool = False  # of several in one question: that one did not return
+    dtype: str = ""  # of the call that was under way: of one of several in a question; empty: it made none
 
 
 class Died(Exception):
@@ -80,6 +79,7 @@ class Child:
         fault = _memory("fault", PAGE)
         self._fault_map = mmap.mmap(fault, PAGE)
         self._fault = _Fault.from_buffer(self._fault_map)
+        self._under_way = UnderWay.from_buffer(self._fault_map, SINCE)
         printed, self._stderr = _sealed("stdout"), _sealed("stderr")
         inherited = (theirs.fileno(), held, fault)
         path = "\n".join(entry or os.getcwd() for entry in _path())
@@ -159,10 +159,10 @@ class Child:
         self._look_at_memory()
         if monotonic() >= end:
             self._end_for(Death("hang", f"did not return within {seconds:.3g} s", waited=seconds))
-        (since,) = _SINCE.unpack_from(self._fault_map, SINCE)
+        since = self._under_way.since
         one = of_import if since < 0 else of_one_call
         if since and monotonic() >= abs(since) + one:
-            self._end_for(Death("hang", f"did not return within {one:.3g} s", waited=one, in_a_call=since > 0))
+            self._end_for(Death("hang", f"did not return within {one:.3g} s", waited=one))
 
     def _look_at_memory(self) -> None:
         self._looked = monotonic()
@@ -195,7 +195,8 @@ class Child:
             sleep(1e-3)
         self.kill()
         assert self._process.returncode is not None
-        self._death = self._ended_for or self._found(self._process.returncode)
+        found = self._ended_for or self._found(self._process.returncode)
+        self._death = replace(found, dtype=dtype_of_call(self._under_way))
         return self._death
 
     def _found(self, code: int) -> Death:

@@ -187,9 +187,10 @@ def failure_text(record: Record) -> str:
     told, form = _TOLD.get(kind, (None, ""))
     found = told.search(record.failure or "") if told else None
     clause = form.format(*found.groups()) if found else FAILURES.get(kind, f"dies of {kind}")
-    first = (record.failure_range or "").partition(":")[0]
-    where = "" if not first or kind in _WHATEVER_X else f" at x = {_at(record, first)}"
-    return f"{clause}{where}"
+    ends = [_at(record, bits) for bits in (record.failure_range or "").split(":") if bits]
+    if not ends or kind in _WHATEVER_X:
+        return clause
+    return f"{clause} at x = {ends[0]}" if ends[0] == ends[-1] else f"{clause} at some x from {ends[0]} to {ends[-1]}"
 
 
 def _at(record: Record, bits: str | None) -> str:

@@ -98,7 +98,7 @@ class Watched:
 
     def seconds(self, loaded: Any, x: np.ndarray) -> float:
         """Of one call; what it returns is looked at after."""
-        under_way.began()
+        under_way.began(self.dtype)
         try:
             start = time.perf_counter()
             result = self.target.call(loaded)

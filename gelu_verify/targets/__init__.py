@@ -332,11 +332,12 @@ def select(
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")
-    chosen: dict[str, Target] = {}
+    chosen: dict[tuple[str, tuple[str, ...]], Target] = {}  # one may differ between dtypes
     left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
     for name in names:
         found, missing = load(name, asked, level) if kind[name] else (_named(name, targets), {})
-        chosen |= {target.name: target for target in found if target.name not in chosen}
+        for target in found:
+            chosen.setdefault((target.name, target.dtypes), target)
         left_out |= missing
     return _narrowed(list(chosen.values()), function, dtype, left_out), left_out
 

@@ -144,7 +144,7 @@ class Target(ABC):
         process lies in memory that the next call in the same thread writes to.
         The floating-point environment is the default one, and what a call leaves of it is noted.
         """
-        under_way.began()
+        under_way.began(dtype)
         try:
             loaded = self.load(dtype, x_bits)
             start = perf_counter()

@@ -138,7 +138,7 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
     with quiet(), watched(), default_environment():
         try:
             loaded = target.load(dtype, x)
-            under_way.began()
+            under_way.began(dtype)
             result = target.call(loaded)
         except BaseException as error:  # someone else's code: the sweep shows what it raises
             if is_from_user(error):

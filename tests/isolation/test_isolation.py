@@ -22,11 +22,12 @@ from repository import SUPPORT
 
 from gelu_verify import verify
 from gelu_verify.errors import TargetFailure, UsageError
-from gelu_verify.formats import get_format
+from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.isolation.limits import Limits
 from gelu_verify.isolation.memory import GUARDS, PAGE, ArrayPlace, GuardLayout
+from gelu_verify.isolation.target import LostTarget
 from gelu_verify.measure.sweep import sweep
 
 pytestmark = [
@@ -320,6 +321,26 @@ def test_what_cannot_be_loaded_is_a_result(hosts, tmp_path):
     record = judged(hosts, tmp_path / "dies.py", "f").record
     assert record.failure_kind == "segfault"
     assert "while it was loaded" in record.failure
+    assert (record.failure_range, record.sentence) == (None, "crashes.")  # no x was tried
+
+
+def test_what_a_first_call_does_not_survive_is_said_of_its_dtype(tmp_path):
+    """The others are measured, or have died of their own; of none is more said than the four values of that call."""
+    (tmp_path / "dies.py").write_text(
+        "import os\ndef all(x): os.abort()\n"
+        "def half(x):\n    if x.dtype == 'float16': os.abort()\n    return x.clip(0)\n"
+    )
+    with Hosts() as hosts:
+        half, _ = hosts.select([f"{tmp_path}/dies.py:half"], function="relu")
+        every, _ = hosts.select([f"{tmp_path}/dies.py:all"], function="relu")
+        failure = "died of SIGABRT when it was first called, in float16, with -1, 0.5, 1, 2"
+        lost = [each for each in half if isinstance(each, LostTarget)]
+        assert [(each.dtypes, str(each.failure)) for each in lost] == [(("float16",), f"{lost[0].name} {failure}")]
+        assert {dtype for each in half for dtype in each.dtypes} == {*DTYPES}
+        assert sorted(each.dtypes[0] for each in every if isinstance(each, LostTarget)) == sorted(DTYPES)
+        record = sweep(lost[0], make_plan("landmarks", "relu", "float16")).record
+        assert record.sentence == "aborts at some x from -1 to 2."
+        assert sweep(half[-1], make_plan("landmarks", "relu", half[-1].dtypes[0])).record.failure is None
 
 
 def test_a_family_that_does_not_survive_its_import_is_absent(tmp_path, monkeypatch):
