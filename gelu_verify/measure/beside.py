@@ -15,7 +15,7 @@ import numpy as np
 from ..buckets.reducer import Outcome
 from ..buckets.table import NOISE, Table
 from ..checks import CHECKS, Evidence, Finding
-from ..errors import Unanswered
+from ..errors import TargetFailure
 from ..formats import buckets, is_finite, is_negative, is_zero, ordinals, to_float64
 from ..records.accuracy import Accuracy, Span
 from ..records.beside import joined, part, with_outputs
@@ -76,7 +76,7 @@ def with_beside(evidence: Evidence, findings: Mapping[str, Finding], beside: tup
 def _finding(evidence: Evidence, name: str) -> Finding:
     try:
         return CHECKS[name].run(evidence)
-    except Unanswered as reason:
+    except TargetFailure as reason:  # of a call that the check makes itself, or would: said where it is run
         return Finding("not applicable", str(reason))
 
 

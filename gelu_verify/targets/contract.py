@@ -6,7 +6,8 @@ Where more values are needed than are asked for, the first inputs follow again, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from .padded_memory import padded
 from .wrapped import Wrapped
 
 MOST = 1 << 16  # values, bytes
+_ALIGNED = 16  # bytes, by NumPy
 MOST_AT_ONCE = 1 << 20  # values of an array of a declared size
 _AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|exactly|aligned)\s*=\s*(\d{1,9})\s*")
 
@@ -67,6 +69,12 @@ class Contract:
         return f"demands more than {MOST:,}" if max(self.multiple_of, self.at_least, self.aligned) > MOST else ""
 
     @property
+    def text(self) -> str:
+        """As `--contract` has it."""
+        named = {"multiple_of": self.multiple_of, "at_least": self.at_least, "aligned": self.aligned}
+        return "; ".join(f"{name}={value}" for name, value in named.items() if value > 1)
+
+    @property
     def note(self) -> str:
         """In words; empty where nothing is agreed."""
         parts = (
@@ -105,17 +113,31 @@ def contracted(text: str | None, load: Callable[[], Sequence[Target]]) -> Sequen
     if not text:
         return load()
     contract = contract_of(text)
+    with demanding(contract):
+        return [Contracted.of(each, contract) for each in load()]
+
+
+@contextmanager
+def demanding(contract: Contract) -> Iterator[None]:
+    """While what is loaded is called as that demands."""
     before = _loading.set(contract)
     try:
-        return [Contracted.of(each, contract) for each in load()]
+        yield
     finally:
         _loading.reset(before)
 
 
+def is_demanding() -> bool:
+    return _loading.get().demands
+
+
 def as_demanded(x_bits: np.ndarray) -> np.ndarray:
-    """Inputs of a call that is made while something is loaded: the same, where nothing is demanded."""
+    """Inputs of a call that is made while something is loaded; at an odd multiple of what is demanded, or of what
+    NumPy's arrays are aligned to: one that needs more never has it by chance."""
     demanded = _loading.get()
-    return demanded_array(demanded, x_bits) if demanded.demands else x_bits
+    x_bits, aligned = np.resize(x_bits, demanded.length(x_bits.size)), max(demanded.aligned, _ALIGNED)
+    beyond = aligned * (-(-x_bits.nbytes // aligned) % 2 == 0)
+    return padded(x_bits, beyond, aligned)[0]
 
 
 def demanded_array(contract: Contract, x_bits: np.ndarray) -> np.ndarray:

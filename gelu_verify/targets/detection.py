@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import typing
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ from ..formats import DTYPES
 from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
-from .contract import as_demanded
+from .contract import NOTHING, Contract, as_demanded, demanding
 from .fixed_shapes import parsed_shape
 from .importing import quiet
 from .probing import ordinary_numbers
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 # What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
+_ALIGNMENTS = (1, 32, 64, 128, 256, 4096)  # bytes
+_LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)")
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
@@ -153,6 +156,33 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
                 raise
             return Trial(result, ())
     return Trial(result, tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ())
+
+
+def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
+    """What it demands of arrays of one dimension; nothing where no call shows it."""
+    names = _likeliest_first(dtypes)
+
+    def takes(contract: Contract) -> bool:
+        with demanding(contract):
+            return any((made := trial(target, name)) and made.bits for name in names)
+
+    found = _lengths_taken(lambda contract: takes(replace(contract, aligned=_ALIGNMENTS[-1])))
+    aligned = (replace(found, aligned=each) for each in _ALIGNMENTS) if found else ()
+    return next(filter(takes, aligned), NOTHING)
+
+
+def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
+    fewer = len(ordinary_numbers("float32"))
+    if takes(NOTHING):
+        return NOTHING
+    for n in _LENGTHS:
+        if takes(Contract(at_least=n)):  # called with n values
+            if takes(Contract(at_least=n + 1)) and takes(Contract(at_least=3 * n + 1)):
+                least = bisect_left(range(n), True, fewer + 1, key=lambda fewest: takes(Contract(at_least=fewest)))
+                return Contract(at_least=least)
+            return Contract(multiple_of=n) if takes(Contract(at_least=3 * n)) else Contract(exactly=n)
+        fewer = n
+    return None
 
 
 def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:

@@ -27,7 +27,8 @@ from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
 from .call_line import CallLine, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
-from .detection import Detection, own_kind, shape_taken, trial
+from .contract import is_demanding
+from .detection import Detection, demand_found, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
@@ -161,6 +162,13 @@ def callable_target(
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
     takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))
+    if not takes and not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
+        option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"
+        says_all = not (demanded.exactly and demanded.text)
+        what = (
+            f"give {option}, or another" if says_all else "no option says both; name a function that copies its array"
+        )
+        raise UsageError(f"{title} works {demanded.note}: {what}")
     if not takes and (text := shape_taken(target, target.dtypes)):
         what = f"takes no array of one dimension, but those of shape {text}"
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")

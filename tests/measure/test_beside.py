@@ -1,16 +1,18 @@
 """Nothing that an implementation returned, in whatever call, is worse than what its record says."""
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 from marking import nightly
 from mutants import BitsTarget, correct, shifted
 
+from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import get_format, is_finite, ordinals, to_float64
 from gelu_verify.functions import get_function
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure import beside
 from gelu_verify.measure.jobs import Job
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measured
@@ -100,3 +102,23 @@ def test_no_output_is_worse_than_the_record(seed, dtype, timed):
     again = graded(measures_of(record, result.table), result.table)
     assert all(getattr(again, name) == getattr(record, name) for name in (*MEASURES, *GRADED))
     assert len(record.beside) <= 16
+
+
+def test_a_check_whose_own_calls_fail_decides_nothing(monkeypatch):
+    """A value is wrong in short calls only, so that outputs beside the plan decide; what a call does is said apart."""
+    fmt, right = get_format("float16"), correct("gelu")
+    one = fmt.parse("1")
+
+    def failing(evidence):
+        raise TargetFailure("takes 1,024 values only", "exception")
+
+    def answer(dtype, x):
+        wrong = (x == one) & (len(x) < 100)
+        return np.where(wrong, fmt.parse("-7"), right.answer(dtype, x)).astype(fmt.uint)
+
+    checks = {**beside.CHECKS, "nan": replace(beside.CHECKS["nan"], run=failing)}
+    monkeypatch.setattr(beside, "CHECKS", checks)
+    kernel = BitsTarget(name="test.short", function="gelu", dtypes=("float16",), answer=answer)
+    (result,) = measured([Job(kernel, make_plan("quick", "gelu", "float16"))], Request(throughput="none"))
+    assert (result.record.failure, result.record.own_faults) == (None, None)
+    assert {each.x_bits for each in result.record.beside} == {fmt.bits_text(one)}

@@ -1,5 +1,8 @@
 """What any code demands of its arrays (`--contract`, `contract = ` of a configuration): every call keeps to it."""
 
+import random
+import re
+
 import numpy as np
 import pytest
 from foreign import needs_cc, shared_library
@@ -64,7 +67,39 @@ def test_all_of_a_run_keeps_to_it(source):
     assert (result.failure, result.failed_checks, result.grade) == (None, [], "correctly_rounded")
     assert "only with multiples of 16 values, only with at least 32 values, only with arrays" in result.record.note
     assert "--contract 'multiple_of=16; at_least=32; aligned=64'" in result.record.repeat
-    assert verify(f"{source}:relu", "relu", "float16", "landmarks", isolate=False).failure is not None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_it_demands_is_found_and_can_be_typed(tmp_path, seed):
+    """Random demands: what the message says is what is demanded, or as much, and with it every value is right."""
+    rng = random.Random(seed)
+    exactly = rng.choice([0, 0, 0, 24, 512, 1000])
+    multiple, least, aligned = (
+        rng.choice([1, 1, 16, 24, 128]),
+        rng.choice([1, 1, 5, 33, 300]),
+        rng.choice([1, 1, 32, 64]),
+    )
+    demand = f"x.size == {exactly}" if exactly else f"x.size % {multiple} == 0 and x.size >= {least}"
+    (tmp_path / "f.py").write_text(
+        f"import numpy as np\ndef relu(x):\n    assert {demand} and x.ctypes.data % {aligned} == 0\n"
+        "    return np.maximum(x, 0)\n"
+    )
+    asked = {"function": "relu", "dtype": rng.choice([None, "float32", "float64"])}
+    options = {}
+    if exactly or (multiple, least, aligned) != (1, 1, 1):
+        with pytest.raises(UsageError, match="works only with") as said:
+            select([f"{tmp_path}/f.py:relu"], **asked)
+        options = dict(re.findall(r"--(shape|contract) '([^']*)'", str(said.value)))
+        if exactly and aligned > 1:
+            assert f"{exactly} values at once, only with arrays aligned to {aligned} bytes" in str(said.value)
+            return
+        assert options.get("shape", "") == (f"({exactly},)" if exactly else "")
+        assert aligned == 1 or f"aligned={aligned}" in options["contract"]
+    (target,), _ = select([f"{tmp_path}/f.py:relu"], **asked, **options)
+    for n in (1, 7, 600):
+        x = np.linspace(-3, 3, n).astype(asked["dtype"] or "float32")
+        got = target.evaluate(x.dtype.name, x.view(f"u{x.itemsize}")).view(x.dtype)
+        np.testing.assert_array_equal(got, np.maximum(x, 0))
 
 
 @pytest.mark.parametrize(("name", "kind"), [("writes", "changed input"), ("short", "shape")])
@@ -99,7 +134,8 @@ def test_callables_configurations_and_versions_have_it(source, tmp_path):
     file.write_text(f'[[target]]\nname = "m.py:relu"\ncontract = "{DEMANDED}"\n')
     (entry,) = read_project(file).entries
     assert entry.request.call_options == {"contract": DEMANDED}
-    assert len({loaded(source, "relu", contract).version for contract in (None, "aligned=64", "aligned=32")}) == 3
+    others = ("multiple_of=32; aligned=64", "multiple_of=64; aligned=64")
+    assert len({loaded(source, "relu", contract).version for contract in (DEMANDED, *others)}) == 3
 
 
 @pytest.mark.parametrize(
