@@ -143,7 +143,9 @@ def test_init_names_the_dtypes_that_a_target_returns(tmp_path, monkeypatch):
     (entry,) = read_project(tmp_path / "gelu-verify.toml").entries
     assert entry.request.dtypes == ("float32",)
     (tmp_path / "gelu-verify.toml").unlink()
-    code, said = call("init", "--target", "ops.py:gelu", "--length", "64")
+    code, said = call("init", "--target", "ops.py:gelu")
+    assert (code, "works only with 64 values at once: give --shape '(64,)'" in said) == (2, True), said
+    code, said = call("init", "--target", "ops.py:gelu", "--shape", "(64,)")
     assert (code, said.count("found: ")) == (0, 4), said
     (tmp_path / "gelu-verify.toml").unlink()
     code, said = call("init", "--target", "ops.py:silu")
