@@ -128,6 +128,7 @@ def demanding(contract: Contract) -> Iterator[None]:
 
 
 def is_demanding() -> bool:
+    """Whether it does."""
     return _loading.get().demands
 
 

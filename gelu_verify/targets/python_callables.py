@@ -164,10 +164,9 @@ def callable_target(
     takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))
     if not takes and not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
         option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"
-        says_all = not (demanded.exactly and demanded.text)
-        what = (
-            f"give {option}, or another" if says_all else "no option says both; name a function that copies its array"
-        )
+        what = f"give {option}, or another"
+        if demanded.exactly and demanded.text:
+            what = "no option says both; name a function that copies its array"
         raise UsageError(f"{title} works {demanded.note}: {what}")
     if not takes and (text := shape_taken(target, target.dtypes)):
         what = f"takes no array of one dimension, but those of shape {text}"

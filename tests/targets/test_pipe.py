@@ -268,6 +268,14 @@ def test_one_that_does_not_read_requests_as_they_are_sent_is_asked_about(program
     assert str(raised.value).endswith("docs/targets.md has the protocol, and an example")
 
 
+def test_one_that_demands_many_values_is_asked_for_as_many(program):
+    text = program(FRAME_LOOP + "    assert n % 16 == 0\n" + ANSWER)
+    with pytest.raises(UsageError, match="ended with status 1 after 0 of 4 values: AssertionError"):
+        chosen(text, dtype="float32")
+    target = chosen(text, dtype="float32", contract="multiple_of=16")
+    assert target.evaluate("float32", np.array([5], np.uint32)) == 5
+
+
 def test_one_that_crashes_with_ordinary_numbers_has_a_result(program):
     """It is no question of how requests are read."""
     with pytest.raises(TargetFailure, match="died of SIGABRT after 0 of 1 values"):

@@ -20,6 +20,7 @@ from ...errors import TargetFailure, UsageError
 from ...functions import base_name
 from ..base import HostCall, HostTarget, Target
 from ..call_line import SECOND
+from ..contract import as_demanded
 from ..files_read import digest_of, digests, module_files, named_by
 from ..names import claimed_by
 from ..output_memory import output_like
@@ -69,7 +70,7 @@ class ProgramTarget(HostTarget):
         """Two requests of ordinary numbers. UsageError where it does not read them as they are sent, or says that it
         cannot compute; that a signal ends it is a result."""
         (dtype,) = self.dtypes
-        x_bits = ordinary_numbers(dtype)
+        x_bits = as_demanded(ordinary_numbers(dtype))
         for request in ("first", "second"):
             try:
                 self._request(dtype, x_bits, output_like(x_bits))(seconds=seconds)
