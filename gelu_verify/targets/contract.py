@@ -24,6 +24,7 @@ from .wrapped import Wrapped
 
 MOST = 1 << 16  # values, bytes
 _ALIGNED = 16  # bytes, by NumPy
+_BEYOND = 64  # alignments that can be read behind what is tried: what reads there is found when it is measured
 MOST_AT_ONCE = 1 << 20  # values of an array of a declared size
 _AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|exactly|aligned)\s*=\s*(\d{1,9})\s*")
 
@@ -137,8 +138,8 @@ def as_demanded(x_bits: np.ndarray) -> np.ndarray:
     NumPy's arrays are aligned to: one that needs more never has it by chance."""
     demanded = _loading.get()
     x_bits, aligned = np.resize(x_bits, demanded.length(x_bits.size)), max(demanded.aligned, _ALIGNED)
-    beyond = aligned * (-(-x_bits.nbytes // aligned) % 2 == 0)
-    return padded(x_bits, beyond, aligned)[0]
+    even = -(-x_bits.nbytes // aligned) % 2 == 0
+    return padded(x_bits, aligned * (_BEYOND + even), aligned)[0]
 
 
 def demanded_array(contract: Contract, x_bits: np.ndarray) -> np.ndarray:
