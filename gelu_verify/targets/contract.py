@@ -136,15 +136,16 @@ def is_demanding() -> bool:
 def as_demanded(x_bits: np.ndarray) -> np.ndarray:
     """Inputs of a call that is made while something is loaded; at an odd multiple of what is demanded, or of what
     NumPy's arrays are aligned to: one that needs more never has it by chance."""
-    demanded = _loading.get()
-    x_bits, aligned = np.resize(x_bits, demanded.length(x_bits.size)), max(demanded.aligned, _ALIGNED)
-    even = -(-x_bits.nbytes // aligned) % 2 == 0
-    return padded(x_bits, aligned * (_BEYOND + even), aligned)[0]
+    demanded = replace(_loading.get(), aligned=max(_loading.get().aligned, _ALIGNED))
+    nbytes = demanded.length(x_bits.size) * x_bits.itemsize
+    even = -(-nbytes // demanded.aligned) % 2 == 0
+    return demanded_array(demanded, x_bits, demanded.aligned * (_BEYOND + even))
 
 
-def demanded_array(contract: Contract, x_bits: np.ndarray) -> np.ndarray:
-    """With the first values again up to a length that is allowed, where it may lie."""
-    return padded(np.resize(x_bits, contract.length(x_bits.size)), 0, contract.aligned)[0]
+def demanded_array(contract: Contract, x_bits: np.ndarray, beyond: int = 0) -> np.ndarray:
+    """With the first values again up to a length that is allowed, where it may lie; so many bytes behind it can be
+    read."""
+    return padded(np.resize(x_bits, contract.length(x_bits.size)), beyond, contract.aligned)[0]
 
 
 # ---- a target --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Programs over a pipe: every bit arrives, neither side blocks the other, and what a program does wrong is named."""
 
 import gc
+import random
 import shlex
 import signal
 import subprocess
@@ -266,6 +267,17 @@ def test_one_that_does_not_read_requests_as_they_are_sent_is_asked_about(program
     with pytest.raises(UsageError, match=message) as raised:
         chosen(program(text), dtype="float32", time_limit=seconds)
     assert str(raised.value).endswith("docs/targets.md has the protocol, and an example")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_answer_that_is_none_is_a_result(program, seed):
+    """Random bytes in the place of the first response or the second one, then more reading, or the end."""
+    rng = random.Random(seed)
+    garbage, ends = rng.randbytes(rng.choice([0, 1, 7, 8, 24, 25, 500])), rng.random() < 0.5
+    text = f"    if number == {rng.choice([1, 2])}:\n        write({garbage!r}); sys.stdout.buffer.flush()\n"
+    text += "        break\n" if ends else "        continue\n"
+    with pytest.raises(UsageError, match=r"docs/targets\.md has the protocol"):
+        chosen(program(FRAME_LOOP + text + ANSWER), dtype="float32", time_limit=2.0)
 
 
 def test_one_that_demands_many_values_is_asked_for_as_many(program):
