@@ -11,7 +11,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import Cython
-import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -41,7 +40,7 @@ def extension(module: str, source: str, *folders: str, flags: tuple[str, ...] = 
     return Extension(
         module,
         [str(SOURCE / source), *sorted(str(path) for folder in folders for path in (SOURCE / folder).glob("*.c"))],
-        include_dirs=[str(SOURCE), numpy.get_include()],
+        include_dirs=[str(SOURCE)],
         extra_compile_args=[*FLAGS, *flags],
         extra_link_args=LINKING,
         libraries=["m"],
@@ -139,10 +138,7 @@ class Incremental(build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         self.build_temp = f"build/temp.{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
-        self.releases = {
-            Cython.__path__[0]: f"Cython {Cython.__version__}",
-            numpy.get_include(): f"NumPy {numpy.__version__}",
-        }
+        self.releases = {Cython.__path__[0]: f"Cython {Cython.__version__}"}
         if sys.prefix != sys.base_prefix:
             self.releases[f"{sys.exec_prefix}/include"] = "headers of the virtual environment"
 

@@ -27,7 +27,7 @@ def make(
     """Whether `run()`, which writes `output` and its depfile `dependencies`, was necessary, and so was called.
 
     `version`: what the program says of itself. `releases`: {folder: name and version} of what may be installed in
-    another place the next time, NumPy's headers for example; of files in such a folder only that name is compared.
+    another place the next time, Cython's own files for example; of files in such a folder only that name is compared.
     """
     asked = {"command": [_named(word, releases) for word in command], "version": version}
     record = output.with_name(f"{output.name}.made")

@@ -1,27 +1,23 @@
 # NumPy ufuncs of the kernels. NumPy makes arrays aligned and of native byte order, and calls the loops without the GIL.
 # Where arrays overlap it makes a copy, unless a loop that goes from element to element does not need one.
 
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stddef cimport ptrdiff_t
 
-cdef extern from *:
-    """
-    #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-    #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
-    #include "numpy/ndarraytypes.h"
-    #include "numpy/ufuncobject.h"
-    """
-    ctypedef ptrdiff_t npy_intp
-    ctypedef void (*PyUFuncGenericFunction)(char **args, const npy_intp *dimensions, const npy_intp *steps,
-                                            void *data) noexcept nogil
-    enum: NPY_HALF
-    enum: NPY_FLOAT
-    enum: NPY_DOUBLE
-    enum: PyUFunc_None
-    int _import_umath() except -1
-    object PyUFunc_FromFuncAndData(PyUFuncGenericFunction *loops, void **data, const char *types, int n_types,
-                                   int n_in, int n_out, int identity, const char *name, const char *doc, int unused)
-    int PyUFunc_RegisterLoopForType(object ufunc, int user_type, PyUFuncGenericFunction loop, const int *types,
-                                    void *data) except -1
+ctypedef ptrdiff_t npy_intp
+ctypedef void (*PyUFuncGenericFunction)(char **args, const npy_intp *dimensions, const npy_intp *steps,
+                                        void *data) noexcept nogil
+# NumPy's binary interface, the same in every version: numbers of dtypes, and places 1 and 2 of its table of functions
+cdef enum:
+    NPY_FLOAT = 11
+    NPY_DOUBLE = 12
+    NPY_HALF = 23
+    PyUFunc_None = -1
+ctypedef object (*PyUFunc_FromFuncAndData)(PyUFuncGenericFunction *loops, void **data, const char *types, int n_types,
+                                           int n_in, int n_out, int identity, const char *name, const char *doc,
+                                           int unused)
+ctypedef int (*PyUFunc_RegisterLoopForType)(object ufunc, int user_type, PyUFuncGenericFunction loop, const int *types,
+                                            void *data) except -1
 
 cdef extern from "Python.h":
     int PyThreadState_SetAsyncExc(unsigned long thread, object exception)
@@ -52,17 +48,18 @@ cdef class UFunc:
 
     def __init__(self, Kernel kernel, str name, str doc, int bfloat16):
         """`bfloat16`: NumPy's number of ml_dtypes' dtype."""
+        from numpy._core._multiarray_umath import _UFUNC_API
         cdef int types[2]
-        _import_umath()
+        cdef void **numpy_functions = <void **>PyCapsule_GetPointer(_UFUNC_API, NULL)
         for loop, dtype in enumerate((NPY_HALF, NPY_FLOAT, NPY_DOUBLE)):
             UFUNC_TYPES[2 * loop] = UFUNC_TYPES[2 * loop + 1] = dtype
             self._data[loop] = <void *>kernel
         UFUNC_LOOPS[0], UFUNC_LOOPS[1], UFUNC_LOOPS[2] = _float16_loop, _float32_loop, _float64_loop
         self._kernel, self._name, self._doc = kernel, name.encode(), doc.encode()
-        self.ufunc = PyUFunc_FromFuncAndData(UFUNC_LOOPS, self._data, UFUNC_TYPES, 3, 1, 1, PyUFunc_None, self._name,
-                                             self._doc, 0)
+        self.ufunc = (<PyUFunc_FromFuncAndData>numpy_functions[1])(
+            UFUNC_LOOPS, self._data, UFUNC_TYPES, 3, 1, 1, PyUFunc_None, self._name, self._doc, 0)
         types[0] = types[1] = bfloat16
-        PyUFunc_RegisterLoopForType(self.ufunc, bfloat16, _bfloat16_loop, types, <void *>kernel)
+        (<PyUFunc_RegisterLoopForType>numpy_functions[2])(self.ufunc, bfloat16, _bfloat16_loop, types, <void *>kernel)
 
 
 cdef void _float16_loop(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data) noexcept nogil:
