@@ -1,6 +1,8 @@
 """The NumPy ufuncs: the correctly rounded bits in whatever way NumPy calls a loop, and NumPy's own rules around it."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -166,6 +168,22 @@ def test_no_floating_point_error_is_reported():
     with np.errstate(all="raise"):
         for dtype in DTYPES:
             ufunc.gelu(some(dtype, 5000))
+
+
+FIRST_CALLS = """
+import numpy as np
+from gelu_verify import ufunc
+from gelu_verify.formats import DTYPES, numpy_dtype
+with np.errstate(all="raise"):
+    for dtype in DTYPES:
+        ufunc.gelu_grad(np.ones(3, numpy_dtype(dtype)))
+    ufunc.gelu_grad(np.array(%r, np.uint64).view(float))
+"""
+
+
+def test_nor_by_what_a_first_call_loads():
+    hard = [case.x_bits for case in hard_cases("gelu_grad", "float64")]
+    subprocess.run([sys.executable, "-c", FIRST_CALLS % hard], check=True)
 
 
 def made(oracle=None, load=None):

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import float_array
 from ..errors import UsageError, one_of
+from ..fenv import in_default_environment
 from ..formats import DTYPES, FORMATS, Format, numpy_dtype
 from ..paths import resource
 from . import _correctly_rounded
@@ -98,12 +99,14 @@ def silu_grad(x: Any, out: np.ndarray | None = None) -> Any:
     return _silu_grad(x, out)
 
 
+@in_default_environment
 def _table(function: str, kind: int) -> np.ndarray:
     """All results of a 16-bit format, by input bits."""
     table: np.ndarray = np.load(resource(f"data/reference/{function}/{DTYPES[kind]}.npy"))
     return table
 
 
+@in_default_environment
 def exactly(function: str, bits: int) -> int:
     """The result of a float64 that a kernel's bound does not decide, by the oracle."""
     from ..functions import get_function
