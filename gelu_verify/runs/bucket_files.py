@@ -84,7 +84,7 @@ def _parquet_of(columns: Columns, record: Record) -> bytes:
 
     encodings = _encodings(get_format(record.dtype).width, columns)
     whole = pa.table({name: _shared(column) for name, column in columns.items()})
-    buffer = io.BytesIO()
+    buffer = pa.BufferOutputStream()
     with pq.ParquetWriter(
         buffer,
         whole.schema,
@@ -97,7 +97,7 @@ def _parquet_of(columns: Columns, record: Record) -> bytes:
     ) as writer:
         writer.write_table(whole)
         writer.add_key_value_metadata(metadata_of(record))
-    return buffer.getvalue()
+    return buffer.getvalue().to_pybytes()
 
 
 def _shared(column: np.ndarray) -> pa.Array:
