@@ -31,6 +31,8 @@ _NARROW = np.dtype(
     ]
 )
 ROW = np.dtype([*_WIDE.descr, *_NARROW.descr])
+_WORDS = np.dtype([("wide", "u8", _WIDE.itemsize // 8), ("narrow", "u4", _NARROW.itemsize // 4)])  # the same as numbers
+_BLOCK = 512  # records that are copied at once: their columns, one after another, find them in a cache
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("present", "i8"), ("value", "i8"), ("ordinal", "i8")])
 _NEAR = np.dtype([*((name, "i8") for name in ("present", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
@@ -135,9 +137,11 @@ class Reduction:
 
 def row_columns(fmt: Format, bucket: np.ndarray, rows: Records) -> tuple[Columns, np.ndarray]:
     """Records of ROW as the columns of a table, and its histogram; of records that grow it is a copy."""
-    wide = np.empty((_WIDE.itemsize // 8, len(rows)), np.uint64)
-    narrow = np.empty((_NARROW.itemsize // 4, len(rows)), np.uint32)
-    _reducer.copy_columns(rows.view(np.uint8), wide, narrow)
+    words = rows.view(_WORDS)
+    wide, narrow = (np.empty((*_WORDS[name].shape, len(rows)), _WORDS[name].base) for name in ("wide", "narrow"))
+    for first in range(0, len(rows), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        wide[:, block], narrow[:, block] = words["wide"][block].T, words["narrow"][block].T
     error, _, *worst, error_sum, bits_hash = wide[:7]
     (n, correct, faithful), count, hist, zero_sign = narrow[:3], narrow[3:7], narrow[7:-1], narrow[-1]
     columns: Columns = {"bucket": bucket.astype(np.uint16), "n": n, "error_sum": error_sum.view(np.int64)}

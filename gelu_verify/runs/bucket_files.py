@@ -97,7 +97,8 @@ def _parquet_of(columns: Columns, record: Record) -> bytes:
     ) as writer:
         writer.write_table(whole)
         writer.add_key_value_metadata(metadata_of(record))
-    return buffer.getvalue().to_pybytes()
+    content: bytes = buffer.getvalue().to_pybytes()
+    return content
 
 
 def _shared(column: np.ndarray) -> pa.Array:

@@ -84,10 +84,6 @@ cdef extern from "buckets/pairs.h":
                               const unsigned char *faithful) noexcept nogil
     void gv_flush_pairs(gv_pairs *p) nogil
 
-cdef extern from "buckets/columns.h" nogil:
-    void gv_copy_columns(const char *records, size_t n, size_t wide, size_t narrow, uint64_t *columns,
-                         uint32_t *narrow_columns)
-
 cdef extern from "fenv/environment.h" nogil:
     ctypedef struct gv_environment:
         pass
@@ -109,16 +105,6 @@ def fill_strided(int64_t first, uint32_t[::1] x):
         raise ValueError(f"strided order is for a multiple of {STREAMS} inputs, not for {x.shape[0] - 1}")
     with nogil:
         gv_fill_strided(first, &x[0], x.shape[0] - 1)
-
-
-def copy_columns(const unsigned char[::1] rows, uint64_t[:, ::1] wide, uint32_t[:, ::1] narrow):
-    """Fill `wide` and `narrow`, a row for each, with the numbers that each record of `rows` has one after another."""
-    cdef size_t n = wide.shape[1]
-    if narrow.shape[1] != n or rows.shape[0] != n * (8 * wide.shape[0] + 4 * narrow.shape[0]):
-        raise ValueError("records and columns of different lengths")
-    if n:
-        with nogil:
-            gv_copy_columns(<const char *>&rows[0], n, wide.shape[0], narrow.shape[0], &wide[0, 0], &narrow[0, 0])
 
 
 cdef int _truth(gv_truth *truth, tuple described) except -1:
