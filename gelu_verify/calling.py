@@ -82,7 +82,7 @@ class Calling:
         "Keyword argument for a callable or a model; may be repeated.", "K=V", "literals", typed="--kwarg"
     )
     array: str | None = _option(
-        "Type that a callable is called with: numpy, torch, jax, tensorflow, MODULE, scalar (one float at a time), "
+        "Type that a callable is called with: numpy, torch, jax, tensorflow, MODULE, MODULE.CLASS, scalar (one float), "
         "list, array, memoryview.", "KIND",
     )  # fmt: skip
     compile: str | None = _option("Compile a callable: torch (torch.compile), jax (jax.jit) or tensorflow.", "KIND")

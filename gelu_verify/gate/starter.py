@@ -124,15 +124,17 @@ def _found(request: Request, started: Started) -> _Found:
     """
     (name,) = map(str, request.targets)
     with selecting(request) as select:
-        jobs = find_jobs(request, select).jobs
+        found = find_jobs(request, select)
+        jobs, absent = found.jobs, found.absent if kind_of(name) else {}
         wrong = {job.key: _why_not(job) for job in jobs} if kind_of(name) else {}
     works = [job for job in jobs if not wrong.get(job.key)]
     if not works:
         raise UsageError(f"{name} cannot be called: {wrong[jobs[0].key]}")
     started.lines += [f"found: {job.label}" for job in works]
+    started.lines += [f"left out: {what}: {why}" for what, why in absent.items()]
     started.lines += [f"left out: {job.label}: {wrong[job.key]}" for job in jobs if job not in works]
     functions, dtypes = ((job.plan.function for job in works), (job.plan.dtype for job in works))
-    return _Found(tuple(dict.fromkeys(functions)), tuple(dict.fromkeys(dtypes)), len(works) == len(jobs))
+    return _Found(tuple(dict.fromkeys(functions)), tuple(dict.fromkeys(dtypes)), len(works) == len(jobs) and not absent)
 
 
 def _why_not(job: Job) -> str:

@@ -24,6 +24,7 @@ from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
 
 MAKERS = ("asarray", "from_dlpack")  # functions by which any module makes its arrays of NumPy's
+OF_MODULES = "an installed module with asarray or from_dlpack, or package.Class that takes a NumPy array"
 
 
 class ArrayKind(ABC):
@@ -224,14 +225,17 @@ class TensorflowKind(ArrayKind):
 
 
 class ModuleKind(ArrayKind):
-    """Arrays of any other module that has `asarray` or `from_dlpack`; read by the protocols that they speak."""
+    """Arrays of any other module that has `asarray` or `from_dlpack`, or of a class that NumPy's arrays are given to
+    (`pandas.Series`); read by the protocols that they speak."""
 
     classes = ()
 
     def __init__(self, name: str) -> None:
-        self.name, self.roots = name, (name,)
-        module = import_module(name)
-        self._make: Callable[[Any], Any] = getattr(module, next(filter(partial(hasattr, module), MAKERS), MAKERS[0]))
+        module, _, made = name.rpartition(".") if _is_class(name) else (name, "", "")
+        self.name, self.roots = name, (module,)
+        owner = import_module(module)
+        maker = made or next(filter(partial(hasattr, owner), MAKERS), MAKERS[0])
+        self._make: Callable[[Any], Any] = getattr(owner, maker)
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
@@ -247,6 +251,12 @@ class ModuleKind(ArrayKind):
         if found is None:
             raise _refused(type(array).__name__)
         return found
+
+
+def _is_class(name: str) -> bool:
+    """Whether "package.Class" names one, of a package that is installed."""
+    package, _, made = name.rpartition(".")
+    return bool(package) and isinstance(getattr(import_module(package), made, None), type)
 
 
 def _placed(kind: ArrayKind, device: str) -> ArrayKind:
@@ -265,7 +275,7 @@ def get_kind(name: str) -> ArrayKind:
     try:
         return ModuleKind(name)
     except (ImportError, AttributeError, ValueError):
-        accepted = [*KINDS, "an installed module with asarray or from_dlpack"]
+        accepted = [*KINDS, OF_MODULES]
         raise one_of("array kind", name, accepted) from None
 
 
@@ -280,13 +290,13 @@ def kind_of_module(module: str | None) -> ArrayKind | None:
     return next((kind for kind in KINDS.values() if root in kind.roots), None)
 
 
-def is_wider(array: Any, dtype: str, *more: ArrayKind) -> bool:
-    """Whether it is an array of one of our dtypes with more digits."""
+def dtype_of(array: Any, *more: ArrayKind) -> str | None:
+    """Which of our dtypes an array (of `more` too) is of; None for what is none, or of another dtype."""
     try:
         found = _dtype_and_bits(array, *more)
     except TargetFailure:
-        return False
-    return found is not None and get_format(found[0]).precision > get_format(dtype).precision
+        return None
+    return found and found[0]
 
 
 def _dtype_and_bits(array: Any, *more: ArrayKind) -> tuple[str, np.ndarray] | None:

@@ -22,6 +22,7 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Literal, get_args, get_origin
@@ -168,9 +169,8 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
         raise UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):
         raise UsageError(f"{name} is a generator function (yield): --call {OF_A_GENERATOR}")
-    try:
-        signature = inspect.signature(call)
-    except (ValueError, TypeError):  # much of what is written in C has no signature
+    signature = _signature(call)
+    if signature is None:
         return None
     try:
         signature.bind(None)
@@ -180,6 +180,32 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
             raise UsageError(f"{name} is a class without __call__ (its methods: {either})") from None
         return _by_names(f"{name}{signature}", [*signature.parameters.values()], error, second)
     return None
+
+
+def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
+    """Its own, or that in the first line of its documentation, where pybind11, nanobind and Cython write it: of that,
+    annotations as text (of this module) without what is in brackets, and None for each default."""
+    with suppress(ValueError, TypeError):  # much of what is written in C has none
+        return inspect.signature(call)
+    first = (getattr(call, "__doc__", None) or "").partition("\n")[0]
+    match = re.fullmatch(rf"{re.escape(getattr(call, '__name__', ''))}\((.+)\)(?: -> .*)?", first)
+    text, inner = match[1] if match else "...", 1
+    text = re.sub(r"typing\.Annotated\[([\w.]+)", r"\1[", text)
+    while inner:
+        text, inner = re.subn(r"\[[^][]*\]", "", text)
+    try:
+        tree = ast.parse(f"def f({text}): ...")
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arguments):
+            node.defaults = [ast.Constant(None) for _ in node.defaults]
+            node.kw_defaults = [each and ast.Constant(None) for each in node.kw_defaults]
+    names: dict[str, Any] = {}
+    exec(compile(ast.fix_missing_locations(tree), "<documentation>", "exec"), names)
+    parameters = inspect.signature(names["f"]).parameters.values()
+    is_unnamed = all(re.fullmatch(r"arg\d*", each.name) for each in parameters)  # by pybind11
+    return inspect.Signature([each.replace(kind=each.POSITIONAL_ONLY) if is_unnamed else each for each in parameters])
 
 
 def _is_method(name: str, member: Any) -> bool:
@@ -199,7 +225,12 @@ _EXAMPLES = {
     "eps": "1e-05",
     **dict.fromkeys(("mask", "generator", "rng"), "None"),
 }
-_OF_TYPES = {"bool": "False", "int": "1", "str": "''"}
+_OF_TYPES = {
+    "bool": "False",
+    "int": "1",
+    "str": "''",
+    **dict.fromkeys(("ArrayLike", "NDArray", "ndarray", "Tensor"), "y"),
+}
 
 
 def _example(parameter: inspect.Parameter) -> str:
@@ -207,8 +238,9 @@ def _example(parameter: inspect.Parameter) -> str:
     hint = parameter.annotation
     if get_origin(hint) is Literal:
         return repr(get_args(hint)[0])
-    named = hint if isinstance(hint, str) else getattr(hint, "__name__", "")
-    return _EXAMPLES.get(parameter.name) or _OF_TYPES.get(named, "1.0")
+    named = (hint if isinstance(hint, str) else getattr(hint, "__name__", "")).rpartition(".")[2]
+    by_type = _OF_TYPES.get(named, "1.0")
+    return by_type if named == "bool" else _EXAMPLES.get(parameter.name, by_type)
 
 
 def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError, second: str) -> CallLine:
@@ -223,7 +255,9 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
     if "x" not in roles.values():  # the only one without a meaning, else the first
         roles[unknown[0] if unknown else needed[0].name] = "x"
     may_be_input = "n" not in roles.values() and bool({"y", "ys", "to"} & roles.keys())  # f(x, y) may return x * y
-    is_open = may_be_input or len(set(roles.values())) < len(roles) or not all(roles.values())
+    names, parts = [*roles], [*roles.values()]
+    roles = {name: "" if role in parts[:at] else role for at, (name, role) in enumerate(zip(names, parts, strict=True))}
+    is_open = may_be_input or not all(roles.values())
     if second and second not in roles.values() and (free := [name for name, role in roles.items() if not role]):
         roles[free[0]] = second
     words: list[str] = []

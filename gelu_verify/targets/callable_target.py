@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import get_format
 from . import incoming
-from .arrays import bits_of, is_wider
+from .arrays import bits_of, dtype_of
 from .call_line import OF_A_GENERATOR, CallLine
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
 from .library_target import LibraryCall, LibraryTarget
@@ -161,7 +161,8 @@ class CallableTarget(LibraryTarget):
 
     def _hint(self, dtype: str, result: Any) -> str | None:
         """How else it may have to be called, as what it returned is not its result."""
-        if is_wider(result, dtype, self.arrays):
+        got = dtype_of(result, self.arrays)
+        if got and get_format(got).precision > get_format(dtype).precision:
             return ROUNDS_ONCE
         if isinstance(result, Mapping) and result:
             return f'--call "f(x)[{next(iter(result))!r}]" takes one of its values'

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import MissingMeasurement
+from ..errors import MissingMeasurement, TargetFailure
 from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from . import under_way
-from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
+from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, dtype_of, kind_of_module
 from .contract import NOTHING, Contract, as_demanded, demanding
 from .fixed_shapes import parsed_shape
 from .importing import quiet
@@ -65,10 +65,14 @@ def _on(kind: ArrayKind, device: str) -> ArrayKind | None:
 
 
 class Trial(NamedTuple):
-    """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype."""
+    """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype.
+
+    `another`: that it is an array of another one of our dtypes, or that it wrote nothing to one of this, in words.
+    """
 
     result: list[Any]
     bits: tuple[int, ...]
+    another: str = ""
 
 
 class Detection:
@@ -83,20 +87,32 @@ class Detection:
         kind = own_kind(self._target.compute) or _annotated_kind(self._target.compute)
         if kind is not None:
             return kind.on(self._device) if self._device else kind
-        found = self._array_kind() or self._numbers_kind()
+        found = self._annotated_class() or self._array_kind() or self._numbers_kind()
         if found is None and self._device:
             found = next(self._candidates(), None)
             if found is None:
                 raise MissingMeasurement(f"device {self._device!r}: no imported library has it (torch, jax)")
         return found or KINDS["numpy"]
 
+    def _annotated_class(self) -> ArrayKind | None:
+        """Of a class that the annotation names, where one can be made of an array: `x: pandas.Series`."""
+        hint = _annotation(self._target.compute)
+        package = getattr(hint, "__module__", "").partition(".")[0]
+        name = getattr(hint, "__qualname__", "")
+        if self._device or not isinstance(hint, type) or getattr(sys.modules.get(package), name, None) is not hint:
+            return None
+        return kind if package != "builtins" and self._tried(kind := ModuleKind(f"{package}.{name}")) else None
+
     def _array_kind(self) -> ArrayKind | None:
         """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for
-        another's: what returns jax arrays is called with those."""
+        another's: what returns jax arrays is called with those, and what returns numbers with numbers."""
         for kind in self._candidates():
             result = self._tried(kind)
             if result is None:
                 continue
+            is_list = self._target.line is None and isinstance(result[0], list) and _are_numbers(result[0])
+            if is_list and (numbers := self._numbers_kind()):
+                return numbers
             owner = next((each for each in self._candidates() if each.owns(result[0])), kind)
             return owner if owner.name == kind.name or self._tried(owner) else kind
         return None
@@ -126,7 +142,7 @@ class Detection:
     def _tried(self, kind: ArrayKind) -> list[Any] | None:
         """What it returns in the first of its dtypes that it takes; None where it takes none."""
         target = replace(self._target, arrays=kind)
-        for dtype in _likeliest_first(target.dtypes):
+        for dtype in likeliest_first(target.dtypes):
             if found := trial(target, dtype):
                 key = kind.name, dtype
                 self.outputs[key] = self.outputs.get(key, ()) + found.bits
@@ -154,13 +170,16 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
         except BaseException as error:  # as above
             if is_from_user(error):
                 raise
-            return Trial(result, ())
+            is_of_another = isinstance(error, TargetFailure) and dtype_of(result[0], target.arrays) not in (None, dtype)
+            return Trial(result, (), str(error) if is_of_another else "")
+    if target.line and "y" in target.line.names and (y == np.iinfo(y.dtype).max).all():  # as `output_like` left it
+        return Trial(result, (), f"{target.name} writes nothing to an array of {dtype}")
     return Trial(result, tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ())
 
 
 def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
     """What it demands of arrays of one dimension; nothing where no call shows it."""
-    names = _likeliest_first(dtypes)
+    names = likeliest_first(dtypes)
 
     def takes(contract: Contract) -> bool:
         with demanding(contract):
@@ -187,7 +206,7 @@ def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
 
 def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
     """The first of SHAPES in which it returns as many values."""
-    names = _likeliest_first(dtypes)
+    names = likeliest_first(dtypes)
     for text in SHAPES:
         shaped = replace(target, dimensions=parsed_shape(text))
         if any((made := trial(shaped, name, times=8)) and made.bits for name in names):
@@ -197,16 +216,21 @@ def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
 
 def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     """Of the first parameter's annotation: `list[float]`, `torch.Tensor`."""
+    hint = _annotation(compute)
+    with suppress(TypeError):  # not hashable
+        if hint in _ANNOTATIONS:
+            return NUMBERS[_ANNOTATIONS[hint]]
+    return kind_of_module(getattr(hint, "__module__", None))
+
+
+def _annotation(compute: Callable[..., Any]) -> Any:
+    """The first parameter's, without what stands in brackets."""
     try:
         parameters = inspect.signature(compute, eval_str=True).parameters.values()
     except Exception:  # noqa: BLE001 - the user's annotations: whatever they raise, they say nothing
         return None
     hint = next(iter(parameters)).annotation if parameters else None
-    origin = typing.get_origin(hint) or hint
-    with suppress(TypeError):  # not hashable
-        if origin in _ANNOTATIONS:
-            return NUMBERS[_ANNOTATIONS[origin]]
-    return kind_of_module(getattr(origin, "__module__", None))
+    return typing.get_origin(hint) or hint
 
 
 def _are_numbers(result: Any) -> bool:
@@ -216,5 +240,5 @@ def _are_numbers(result: Any) -> bool:
     return is_one_each and all(map(is_number, result))
 
 
-def _likeliest_first(dtypes: Iterable[str]) -> list[str]:
+def likeliest_first(dtypes: Iterable[str]) -> list[str]:
     return sorted(dtypes, key=lambda dtype: ("float32", "float64", *DTYPES).index(dtype))

@@ -28,10 +28,11 @@ from .base import first_line
 from .call_line import CallLine, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
 from .contract import is_demanding
-from .detection import Detection, demand_found, own_kind, shape_taken, trial
+from .detection import Detection, demand_found, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
+from .probing import leave_out
 from .python_floats import NUMBERS, any_kind
 from .python_sources import (
     SourceLoader,
@@ -110,8 +111,9 @@ def callable_target(
     ----------
     calling : fields of `Calling`. Default of `array`: that of `compile`, of the package that it comes from, of its
         annotation, else the first that it takes; `kwargs` of a class are those that its instance is made with
-    dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
-        so that what it raises is seen
+    dtype : its only one; default: all in which it takes an array of ordinary numbers and returns one of the same dtype
+        (in which it returns another one is said, as of a library), or all four when it takes none, so that what it
+        raises is seen
     """
     title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
     asked = Calling(**calling)
@@ -158,7 +160,11 @@ def callable_target(
         arrays=_importable(kind),
         compiles_per_length=kind.compiles_per_length,
     )
-    found = {name: made for name in DTYPES if (made := trial(target, name))} if not dtype else {}
+    tries = {} if dtype else {name: trial(target, name) for name in likeliest_first(DTYPES)}
+    found = {name: made for name in DTYPES if (made := tries.get(name))}
+    if any(made.bits for made in found.values()):
+        for name in [name for name, made in found.items() if made.another]:
+            leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
     takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import TargetFailure, UsageError, one_of
 from ..formats import Format, converted, get_format, to_float64
-from .arrays import KINDS, ArrayKind, bits_of, get_kind
+from .arrays import KINDS, OF_MODULES, ArrayKind, bits_of, get_kind
 
 ROUNDS_ONCE = '--call "rounded(f(x))" rounds it once'
 _DIGITS = get_format("float64").precision
@@ -85,7 +85,7 @@ def any_kind(name: str) -> ArrayKind:
     try:
         return get_kind(name)
     except UsageError:
-        accepted = [*KINDS, *NUMBERS, "an installed module with asarray or from_dlpack"]
+        accepted = [*KINDS, *NUMBERS, OF_MODULES]
         raise one_of("array kind", name, accepted) from None
 
 

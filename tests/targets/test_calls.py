@@ -15,6 +15,7 @@ from marking import nightly
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, converted, get_format, is_finite, is_zero
+from gelu_verify.targets.call_line import line_of
 from gelu_verify.targets.extra_outputs import collecting
 from gelu_verify.targets.fixed_shapes import batches_for, parsed_shape, without_padding
 from gelu_verify.targets.python_callables import callable_target
@@ -663,3 +664,48 @@ def test_a_module_that_names_a_file_that_is_not_there(tmp_path, monkeypatch):
     (target,), _ = targets.select(["misnamed:f"], function="relu", dtype="float32")
     x = some_bits("float32", 5)
     assert len(target.evaluate("float32", x)) == len(x)
+
+
+# ---- signatures in documentation -------------------------------------------------------------------
+
+ARRAY_LIKE = "typing.Annotated[numpy.typing.ArrayLike, numpy.float32]"
+
+
+class Compiled:
+    """As what is written in C: no signature but that in the documentation, by pybind11, nanobind or Cython."""
+
+    __name__ = "gelu"
+    __signature__ = "none"
+
+    def __init__(self, doc):
+        self.__doc__ = doc
+
+    def __call__(self, *args):
+        raise AssertionError("it is not called")
+
+
+@pytest.mark.parametrize(
+    ("doc", "expected"),
+    [
+        (f"gelu(arg0: {ARRAY_LIKE}) -> numpy.typing.NDArray[numpy.float32]", None),
+        (f"gelu(x: {ARRAY_LIKE}, out: {ARRAY_LIKE}) -> None", "f(x, y)"),
+        (f"gelu(out: {ARRAY_LIKE}, x: {ARRAY_LIKE}, n: typing.SupportsInt) -> None\n\nFast.", "f(y, x, n)"),
+        (f"gelu(arg0: {ARRAY_LIKE}, arg1: {ARRAY_LIKE}) -> None", "--call 'f(x, y)'"),
+        ("gelu(x: ndarray[dtype=float32, shape=(*), order='C'], alpha: float) -> object", "--call 'f(x, alpha=1.0)'"),
+        ("gelu(arg0: torch.Tensor, arg1: bool, arg2: int) -> torch.Tensor", "--call 'f(x, False, 1)'"),
+        ("gelu(x, approximate: bool) -> Tensor", "--call 'f(x, approximate=False)'"),
+        ("gelu(x, out=None, *, mode='fast')", None),
+        *(("gelu(*args, **kwargs)", None), ("gelu(...)", None), ("gelu(x, mode: Mode = <Mode.fast: 1>)", None)),
+        *(("relu(x, y)", None), ("The gelu(x, y) of it", None), ("gelu()", None), ("", None), (None, None)),
+        ("gelu(x, y=print('run'))", None),
+        ("gelu(x): import this; (y)", None),
+    ],
+)
+def test_a_signature_in_the_documentation_says_how_it_is_called(doc, expected, capsys):
+    if expected and expected.startswith("--call"):
+        with pytest.raises(UsageError, match=re.escape(expected)):
+            line_of("m:gelu", Compiled(doc))
+    else:
+        line = line_of("m:gelu", Compiled(doc))
+        assert (line and line.text) == expected
+    assert capsys.readouterr().out == ""

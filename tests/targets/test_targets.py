@@ -1,5 +1,6 @@
 """Finding and naming targets, callables as targets, the array borders, and the NumPy and SciPy families."""
 
+import random
 import re
 import subprocess
 import sys
@@ -388,9 +389,81 @@ def test_what_is_allowed(file, path):
     assert chosen(f"{file}:{path}").evaluate("float32", x).shape == x.shape
 
 
-@pytest.mark.parametrize(("path", "dtypes"), [("float32_only", ("float32",)), ("raises", DTYPES), ("wide", DTYPES)])
+@pytest.mark.parametrize(("path", "dtypes"), [("float32_only", ("float32",)), ("raises", DTYPES)])
 def test_dtypes_are_those_that_it_takes(file, path, dtypes):
     assert chosen(f"{file}:{path}").dtypes == dtypes
+
+
+RETURNING = """
+import ml_dtypes, numpy as np
+RETURNED = {returned!r}
+
+def relu(x):
+    if (dtype := RETURNED[x.dtype.name]) is None:
+        raise TypeError("no such dtype")
+    return np.maximum(x, 0).astype(dtype)
+
+def into(x, out):
+    if RETURNED[x.dtype.name] == x.dtype.name:
+        out[...] = relu(x)
+"""
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_dtype_in_which_it_returns_another_is_left_out_and_said(tmp_path, seed):
+    """Any of: the same dtype, another one, an exception. What nobody named is judged where it returns its own."""
+    rng = random.Random(seed)
+    returned = {dtype: rng.choice([dtype, dtype, None, *DTYPES]) for dtype in DTYPES}
+    (file := tmp_path / "my.py").write_text(RETURNING.format(returned=returned))
+    (target,), absent = targets.select([f"{file}:relu"], function="relu")
+    own = [dtype for dtype in DTYPES if returned[dtype] == dtype]
+    others = [dtype for dtype in DTYPES if returned[dtype] not in (dtype, None)]
+    assert [*target.dtypes] == (own or others or [*DTYPES])
+    said = [f"{file}:relu returned {returned[dtype]} where {dtype} was expected" for dtype in others if own]
+    assert [text.partition(" (--call")[0] for text in absent.values()] == [f"not tested: {text}" for text in said]
+    for dtype in others:  # what is named is judged
+        with pytest.raises(TargetFailure, match=f"returned {returned[dtype]} where {dtype} was expected"):
+            chosen(f"{file}:relu", function="relu", dtype=dtype).evaluate(dtype, bits(dtype, "1", "-2"))
+    if own:
+        (target,), absent = targets.select([f"{file}:into"], function="relu")
+        assert [*target.dtypes] == own
+        assert len(absent) == len(DTYPES) - len(own)
+        assert all("writes nothing to an array of" in text for text in absent.values())
+
+
+CLASSES = """
+import numpy as np, pandas as pd
+
+class Values:
+    def __init__(self, array): self.array = np.asarray(array)
+    def __array__(self, dtype=None, copy=None): return self.array
+
+def halved(x: Values): return Values(x.array / 2)
+def series(x: pd.Series) -> pd.Series: return x.div(2).astype(x.dtype)
+def frame(x: "pd.DataFrame"): return x / 2
+def text(x: str): return x / x.dtype.type(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "note"),
+    [("halved", "Values arrays"), ("series", "pandas.Series arrays"), ("text", "called with numpy arrays")],
+)
+def test_a_class_that_the_annotation_names_is_what_it_is_called_with(tmp_path, path, note):
+    (file := tmp_path / "my.py").write_text(CLASSES)
+    target = chosen(f"{file}:{path}", dtype="float32")
+    assert note in target.note
+    assert target.evaluate("float32", bits("float32", "1", "-2")).tolist() == bits("float32", "0.5", "-1").tolist()
+
+
+def test_a_class_can_be_named(tmp_path):
+    (file := tmp_path / "my.py").write_text(CLASSES.replace("x: pd.Series", "x"))
+    target = chosen(f"{file}:series", dtype="float64", array="pandas.Series")
+    assert target.evaluate("float64", bits("float64", "1", "3")).tolist() == bits("float64", "0.5", "1.5").tolist()
+    for name in ("pandas.Serie", "pandas.concat", "no_such_package.Series"):
+        with pytest.raises(UsageError, match="unknown array kind"):
+            chosen(f"{file}:series", array=name)
 
 
 def test_the_input_is_a_private_copy(file):
