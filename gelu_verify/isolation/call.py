@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TargetFailure
-from ..formats import Format
+from ..formats import Format, differ
 from ..targets.base import Target
 from ..targets.extra_outputs import collecting, differences_to_json
 from ..targets.output_memory import OutputAllocator, allocating_outputs
@@ -60,9 +60,9 @@ class SharedCall(OutputAllocator):
             self._once(second)
             if self._is_poisoned:
                 self._check_written((got == first) & (self._y == second))
-            differ = np.flatnonzero(got != self._y)
-            if len(differ):
-                found["differ"] = [int(differ[0]), len(differ)]
+            places = np.flatnonzero(differ(self._fmt, got, self._y))
+            if len(places):
+                found["differ"] = [int(places[0]), len(places)]
             self._y[:] = got
         if errors := self._target.execution_errors(self._fmt.name):
             found["executions"] = asdict(errors)

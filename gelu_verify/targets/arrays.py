@@ -309,13 +309,13 @@ def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
     try:
         found = _dtype_and_bits(array, *more)
     except TargetFailure as refusal:
-        raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
+        raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected", "dtype") from None
     if found is None:
         accepted = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
         raise TargetFailure(f"{name} returned {type(array).__name__}, which is not an array of {accepted}")
     got, bits = found
     if got != dtype:
-        raise TargetFailure(f"{name} returned {got} where {dtype} was expected")
+        raise TargetFailure(f"{name} returned {got} where {dtype} was expected", "dtype")
     return bits
 
 

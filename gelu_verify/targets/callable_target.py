@@ -26,7 +26,7 @@ _HINTS = {
     "list": "--array list is for functions of lists",
     "float": "--array scalar is for functions of one number",
     "coroutine": "an asynchronous function returns no result by being called",
-    "generator": f"--call {OF_A_GENERATOR}",
+    **dict.fromkeys(("generator", "map", "filter", "zip"), f"--call {OF_A_GENERATOR}"),
 }
 
 

@@ -20,7 +20,7 @@ from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from . import under_way
-from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, dtype_of, kind_of_module
+from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .contract import NOTHING, Contract, as_demanded, demanding
 from .fixed_shapes import parsed_shape
 from .importing import quiet
@@ -67,7 +67,7 @@ def _on(kind: ArrayKind, device: str) -> ArrayKind | None:
 class Trial(NamedTuple):
     """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype.
 
-    `another`: that it is an array of another one of our dtypes, or that it wrote nothing to one of this, in words.
+    `another`: that they are of another dtype, or that it wrote nothing to an array of this one, in words.
     """
 
     result: list[Any]
@@ -170,7 +170,7 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
         except BaseException as error:  # as above
             if is_from_user(error):
                 raise
-            is_of_another = isinstance(error, TargetFailure) and dtype_of(result[0], target.arrays) not in (None, dtype)
+            is_of_another = isinstance(error, TargetFailure) and error.kind == "dtype"
             return Trial(result, (), str(error) if is_of_another else "")
     if target.line and "y" in target.line.names and (y == np.iinfo(y.dtype).max).all():  # as `output_like` left it
         return Trial(result, (), f"{target.name} writes nothing to an array of {dtype}")

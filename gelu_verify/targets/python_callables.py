@@ -162,11 +162,11 @@ def callable_target(
     )
     tries = {} if dtype else {name: trial(target, name) for name in likeliest_first(DTYPES)}
     found = {name: made for name in DTYPES if (made := tries.get(name))}
+    if kind.name in NUMBERS:  # of which dtype they are only the results say
+        found = {name: made for name, made in found.items() if made.bits}
     if any(made.bits for made in found.values()):
         for name in [name for name, made in found.items() if made.another]:
             leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")
-    if kind.name in NUMBERS:  # of which dtype they are only the results say
-        found = {name: made for name, made in found.items() if made.bits}
     takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))
     if not takes and not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
         option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"

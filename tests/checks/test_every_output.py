@@ -303,7 +303,7 @@ def test_the_first_timed_calls_are_judged(number):
     assert_seen(result.record)
 
 
-@pytest.mark.parametrize("wrong", [0, 3])
+@pytest.mark.parametrize("wrong", [0, 1])
 def test_the_calls_that_tell_which_arrays_and_dtypes_are_taken(wrong):
     calls = itertools.count()
 
