@@ -147,7 +147,7 @@ FAILURES = {  # by kind, as docs/json.md has them
     "memory": "needs too much memory",
     "files": "keeps too many files open",
     "status": "returns an error status",
-    "dtype": "returns another dtype",
+    "dtype": "returns no array of its dtype",
     "shape": "returns another shape",
     "changed input": "changes its input",
     "partial write": "leaves outputs unwritten",

@@ -1,4 +1,4 @@
-"""Arrays of any library: DLPack, `__cuda_array_interface__`, `__array__`, in this order.
+"""Arrays of any library: DLPack, `__cuda_array_interface__`, `__array__`, in this order; else Python's buffers.
 
 Only what certainly is of a dtype is read. DLPack names bfloat16; a typestr does not ('<f2' has meant both 16-bit
 formats), so there, and wherever an array's own `dtype` says something else, the array is refused.
@@ -35,7 +35,10 @@ def foreign_bits(array: Any) -> tuple[str, np.ndarray] | None:
     readers = {"__dlpack__": _dlpack, "__cuda_array_interface__": _cuda, "__array__": _array}
     spoken = [read for name, read in readers.items() if hasattr(array, name)]
     if not spoken:
-        return None
+        try:
+            array, spoken = memoryview(array), [_array]
+        except TypeError:
+            return None
     reasons = []
     for read in spoken:
         try:

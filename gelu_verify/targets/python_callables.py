@@ -304,11 +304,17 @@ def attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any
 
 
 def _is_method(owner: type, name: str) -> bool:
-    """Whether it is a function of a class that takes an instance and an input."""
-    function = inspect.getattr_static(owner, name)
-    if not inspect.isfunction(function):
+    """Whether it is a function of a class that takes an instance and an input; of compiled code the first is `self`."""
+    function: Any = inspect.getattr_static(owner, name)
+    if isinstance(function, staticmethod | classmethod) or not inspect.isroutine(function):
         return False
-    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except ValueError:
+        return False
+    if not inspect.isfunction(function) and parameters[:1] and parameters[0].name != "self":
+        return False
+    needed = [p for p in parameters if p.default is p.empty]
     return len([p for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) >= 2
 
 

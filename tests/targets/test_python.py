@@ -356,3 +356,17 @@ def test_what_is_compiled_by_what():
 def test_a_compiler_that_cannot_be_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
         targets.select(["numpy:tanh"], **options)
+
+
+@pytest.mark.parametrize("code", ["e", "f", "d", "b", "I", "B"])
+def test_a_buffer_of_python_is_an_array(code):
+    """As a typed memoryview of Cython is, or array.array."""
+    values = np.array([1, 2, 3], code)
+    for buffer in (memoryview(values), memoryview(np.array([1, 0, 2, 0, 3], code))[::2]):
+        if code in "efd":
+            dtype, got = _protocols.foreign_bits(buffer)
+            assert (dtype, got.tolist()) == (values.dtype.name, values.view(f"u{values.itemsize}").tolist())
+        else:
+            with pytest.raises(TargetFailure, match=values.dtype.name):
+                _protocols.foreign_bits(buffer)
+    assert _protocols.foreign_bits("text") is None

@@ -22,7 +22,8 @@ from gelu_verify.isolation import hosts
 from gelu_verify.targets import frameworks
 from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.importing import framework, missing
-from gelu_verify.targets.python_callables import callable_target
+from gelu_verify.targets.python_callables import _is_method, callable_target
+from gelu_verify.truth._correctly_rounded import Kernel
 from gelu_verify.truth.values import judge
 
 FRAMEWORKS = ("torch", "jax", "tensorflow", "onnxruntime", "onnx", "openvino", "scipy")
@@ -116,7 +117,8 @@ def new_family(tmp_path, monkeypatch):
 def test_a_new_file_is_a_new_family(new_family):
     new_family("""
         import numpy as np
-        from gelu_verify.targets.python_callables import callable_target
+        from gelu_verify.targets.python_callables import _is_method, callable_target
+from gelu_verify.truth._correctly_rounded import Kernel
 
         def discover():
             yield callable_target(np.tanh, "tanh", "float32", name="planted.tanh")
@@ -455,6 +457,11 @@ def test_a_class_that_the_annotation_names_is_what_it_is_called_with(tmp_path, p
     target = chosen(f"{file}:{path}", dtype="float32")
     assert note in target.note
     assert target.evaluate("float32", bits("float32", "1", "-2")).tolist() == bits("float32", "0.5", "-1").tolist()
+
+
+def test_a_compiled_method_is_one_if_its_first_parameter_is_self():
+    assert _is_method(Kernel, "run")  # of Cython
+    assert not any(_is_method(owner, name) for owner, name in ((float, "hex"), (np.ndarray, "sum"), (dict, "fromkeys")))
 
 
 def test_a_class_can_be_named(tmp_path):
