@@ -117,8 +117,7 @@ def new_family(tmp_path, monkeypatch):
 def test_a_new_file_is_a_new_family(new_family):
     new_family("""
         import numpy as np
-        from gelu_verify.targets.python_callables import _is_method, callable_target
-from gelu_verify.truth._correctly_rounded import Kernel
+        from gelu_verify.targets.python_callables import callable_target
 
         def discover():
             yield callable_target(np.tanh, "tanh", "float32", name="planted.tanh")
