@@ -183,7 +183,7 @@ with np.errstate(all="raise"):
 
 def test_nor_by_what_a_first_call_loads():
     hard = [case.x_bits for case in hard_cases("gelu_grad", "float64")]
-    subprocess.run([sys.executable, "-c", FIRST_CALLS % hard], check=True)
+    subprocess.run([sys.executable, "-P", "-c", FIRST_CALLS % hard], check=True)
 
 
 def made(oracle=None, load=None):
