@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -66,20 +66,24 @@ class ProgramTarget(HostTarget):
         beside = (self.second_bits(dtype, x_bits.size),) if self.second else ()
         return partial(self._running[0].ask, x_bits, y_bits, *beside)
 
-    def check_that_it_answers(self, seconds: float) -> None:
-        """Two requests of ordinary numbers. UsageError where it does not read them as they are sent, or says that it
-        cannot compute; that a signal ends it is a result."""
+    def answers(self, seconds: float) -> tuple[int, ...]:
+        """What two requests of ordinary numbers return, one after the other. UsageError where it does not read them as
+        they are sent, or says that it cannot compute; that a signal ends it is a result."""
         (dtype,) = self.dtypes
-        x_bits = as_demanded(ordinary_numbers(dtype))
+        ordinary, found = ordinary_numbers(dtype), list[int]()
+        x_bits = as_demanded(ordinary)
         for request in ("first", "second"):
+            y_bits = output_like(x_bits)
             try:
-                self._request(dtype, x_bits, output_like(x_bits))(seconds=seconds)
+                self._request(dtype, x_bits, y_bits)(seconds=seconds)
             except TargetFailure as failure:
                 if failure.kind in _HINTS:
                     asked = f"; its {request} request was {len(x_bits)} values of {dtype}. {_HINTS[failure.kind]}"
                     is_ours = any(Path(word).parent == _ADAPTERS for word in self.arguments)  # they read requests
                     raise UsageError(str(failure) if is_ours else f"{failure}{asked} {_WHERE}") from None
-                return
+                break
+            found += y_bits[: len(ordinary)].tolist()
+        return tuple(found)
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -107,8 +111,8 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         files=digests(known, home),
         arguments=(str(program), *words),
     )
-    target.check_that_it_answers(0.9 * (asked.time_limit or _LONGEST))  # who waits for us has that limit, too
-    return [target]
+    answers = target.answers(0.9 * (asked.time_limit or _LONGEST))  # who waits for us has that limit, too
+    return [target if second else replace(target, probe_outputs={target.dtypes[0]: answers})]
 
 
 def _second(name: str, call: str) -> str:
