@@ -47,6 +47,7 @@ class Growth:
     calls: int = 0
     part: int = 0  # bytes that the latest calls added
     parts: int = 0  # in a row that grew
+    base: int = 0  # bytes that the process had before these
     collects: bool = False  # whether Python's garbage is collected before the memory is looked at
 
 
@@ -181,6 +182,8 @@ class StateWatch:
 
     def _held(self, growth: Growth, added: int) -> Iterator[str]:
         """Memory that is neither given back nor garbage."""
+        if growth.calls == 0:
+            growth.base = self._memory - added
         growth.calls, growth.part = growth.calls + 1, growth.part + added
         if growth.calls % PART:
             return
@@ -193,11 +196,14 @@ class StateWatch:
         growth.parts = growth.parts + 1 if last >= GROWN else 0
         if growth.parts == PARTS:
             growth.parts = 0
-            if growth.collects:
+            # else another thread of ours took memory while we looked, and gave it back while nobody did
+            if growth.collects and self._memory - growth.base >= PARTS * GROWN:
                 yield f"held on to memory: it needs {last >> 10} KiB more after every {PART} calls"
             growth.collects = True  # garbage, and what malloc keeps for later, is no leak: look again
             _give_back_memory()
             self._memory = self._private()
+        if growth.parts == 0:
+            growth.base = self._memory
 
     def _private(self) -> int:
         """Bytes of this process that are its own."""

@@ -287,3 +287,17 @@ def test_what_implementations_do_at_first_use_is_no_finding(tmp_path, name):
         (target,), _ = hosts.select([f"{tmp_path / 'harmless.py'}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert (result.failure, result.failed_checks, result.max_ulp) == (None, [], 0)
+
+
+@pytest.mark.parametrize("given_back", [True, False])
+def test_memory_that_is_given_back_while_nobody_looks_is_not_held(monkeypatch, given_back):
+    """Another thread of ours takes memory beside each call that is looked at, and gives it back between them."""
+    watch, growth, had = object.__new__(state.StateWatch), state.Growth(), 1 << 30
+    monkeypatch.setattr(state.StateWatch, "_private", lambda self: had)
+    said = []
+    for _ in range(100):
+        had += 1 << 18
+        watch._memory = had
+        said += watch._held(growth, 1 << 18)
+        had -= given_back << 18
+    assert bool(said) != given_back
