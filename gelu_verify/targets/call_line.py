@@ -195,17 +195,19 @@ def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
         text, inner = re.subn(r"\[[^][]*\]", "", text)
     try:
         tree = ast.parse(f"def f({text}): ...")
-    except SyntaxError:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arguments):
+                node.defaults = [ast.Constant(None) for _ in node.defaults]
+                node.kw_defaults = [each and ast.Constant(None) for each in node.kw_defaults]
+        names: dict[str, Any] = {}
+        exec(compile(ast.fix_missing_locations(tree), "<documentation>", "exec"), names)
+        parameters = inspect.signature(names["f"]).parameters.values()
+        is_unnamed = all(re.fullmatch(r"arg\d*", each.name) for each in parameters)  # by pybind11
+        return inspect.Signature(
+            [each.replace(kind=each.POSITIONAL_ONLY) if is_unnamed else each for each in parameters]
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it only looks like one
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arguments):
-            node.defaults = [ast.Constant(None) for _ in node.defaults]
-            node.kw_defaults = [each and ast.Constant(None) for each in node.kw_defaults]
-    names: dict[str, Any] = {}
-    exec(compile(ast.fix_missing_locations(tree), "<documentation>", "exec"), names)
-    parameters = inspect.signature(names["f"]).parameters.values()
-    is_unnamed = all(re.fullmatch(r"arg\d*", each.name) for each in parameters)  # by pybind11
-    return inspect.Signature([each.replace(kind=each.POSITIONAL_ONLY) if is_unnamed else each for each in parameters])
 
 
 def _is_method(name: str, member: Any) -> bool:

@@ -97,11 +97,12 @@ class Detection:
     def _annotated_class(self) -> ArrayKind | None:
         """Of a class that the annotation names, where one can be made of an array: `x: pandas.Series`."""
         hint = _annotation(self._target.compute)
-        package = getattr(hint, "__module__", "").partition(".")[0]
-        name = getattr(hint, "__qualname__", "")
-        if self._device or not isinstance(hint, type) or getattr(sys.modules.get(package), name, None) is not hint:
+        if self._device or not isinstance(hint, type):
             return None
-        return kind if package != "builtins" and self._tried(kind := ModuleKind(f"{package}.{name}")) else None
+        package, name = hint.__module__.partition(".")[0], hint.__qualname__
+        if package == "builtins" or getattr(sys.modules.get(package), name, None) is not hint:
+            return None
+        return kind if self._tried(kind := ModuleKind(f"{package}.{name}")) else None
 
     def _array_kind(self) -> ArrayKind | None:
         """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for

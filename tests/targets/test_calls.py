@@ -1,8 +1,10 @@
 """How Python callables are called: the line that says it, numbers, lists, shapes, classes, gradients, refusals."""
 
 import ast
+import random
 import re
 import sys
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 
@@ -709,3 +711,43 @@ def test_a_signature_in_the_documentation_says_how_it_is_called(doc, expected, c
         line = line_of("m:gelu", Compiled(doc))
         assert (line and line.text) == expected
     assert capsys.readouterr().out == ""
+
+
+PIECES = (
+    *(
+        "x",
+        "y",
+        "out: ndarray[float]",
+        "arg0",
+        "arg1",
+        "arg2=1",
+        "n: int = 3",
+        "mode=<Mode.fast: 1>",
+        "lambda: x",
+        "...",
+    ),
+    *(
+        "*",
+        "/",
+        "*args",
+        "**kwargs",
+        "x): await y; (z",
+        "x): yield; (y",
+        "x): break; (y",
+        "x\0",
+        "[",
+        "'",
+        "(x, y)",
+        "",
+    ),
+)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_documentation_is_too_much(seed):
+    """Random lists of parameters, also such as Python refuses: a line, a question, or nothing is known."""
+    rng = random.Random(seed)
+    for _ in range(100):
+        doc = f"gelu({', '.join(rng.choices(PIECES, k=rng.randrange(1, 5)))})"
+        with suppress(UsageError):
+            line_of("m:gelu", Compiled(doc))
