@@ -2,8 +2,8 @@
 
 Run from the top of the checkout: python tools/make_float32_tables.py [--check] [FUNCTION ...]     (needs python-flint)
 
-Besides, gelu_tail and gelu_grad_tail: the factors of src/cr/float_tail.h, in the same two layouts; exp_f32.h: sixteen
-powers of two, and eight, for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
+Besides, gelu_gaussian and gelu_grad_gaussian: the factors of src/cr/float_gaussian.h, in the same two layouts;
+exp_f32.h: sixteen powers of two, and eight, for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
 
 v = t or v = t' of make_float64_tables.py, in pieces of a = |x| around centres c near i width:
 v(c + h) = T0 + T1 h + c2 h^2 + ..., coefficients of 24 bits, T0 the sum of two. Two tables for each function: 32 pieces
@@ -52,35 +52,104 @@ REGISTERS = Layout("registers", 6, 2)
 ROWS = Layout("rows", 4, 1)
 
 
-class Shape(NamedTuple):
+class Even(NamedTuple):
+    """Pieces of one width: around i width."""
+
     width: Fraction
     pieces: int
 
+    @property
+    def last(self) -> Fraction:
+        return (self.pieces - 1) * self.width
+
+    @property
+    def scale(self) -> list[Fraction]:
+        """The piece of a: its number is in the last bits of a inverse + from, rounded once; and by how much shifted."""
+        return [float32(1 / self.width), Fraction(3 << 22), Fraction(0)]
+
+    def width_of(self, _index: int) -> Fraction:
+        return self.width
+
+    def place(self, index: int) -> Fraction:
+        return index * self.width
+
+    def span(self, index: int) -> tuple[Fraction, Fraction]:
+        """The a of a piece; a is clamped."""
+        inverse, half = self.scale[0], Fraction(1, 2)
+        return max(index - half, Fraction(0)) / inverse, min((index + half) / inverse, self.last)
+
+    def __str__(self) -> str:
+        return f"near i {self.width}"
+
+
+class Octaves(NamedTuple):
+    """Pieces the wider, the larger a + first is: so many in each of its four octaves from first to 16 first."""
+
+    first: Fraction
+    each: int
+    last: Fraction
+
+    @property
+    def pieces(self) -> int:
+        return 4 * self.each
+
+    @property
+    def scale(self) -> list[Fraction]:
+        """a 2/first + 2: the last two bits of its exponent, and the first of its fraction."""
+        return [float32(2 / self.first), Fraction(2), Fraction(24 - self.each.bit_length())]
+
+    def begin(self, index: int) -> Fraction:
+        octave, place = divmod(index, self.each)
+        return (2**octave * Fraction(self.each + place, self.each) - 1) * 2 / self.scale[0]
+
+    def width_of(self, index: int) -> Fraction:
+        return self.begin(index + 1) - self.begin(index)
+
+    def place(self, index: int) -> Fraction:
+        return float32((self.begin(index) + self.begin(index + 1)) / 2) if index else Fraction(0)
+
+    def span(self, index: int) -> tuple[Fraction, Fraction]:
+        """The a of a piece: a little more to the left, where the sum is rounded up."""
+        low = self.begin(index)
+        return max(low - UNIT * (low + 1), Fraction(0)), min(self.begin(index + 1), self.last)
+
+    def __str__(self) -> str:
+        return f"{self.each} in an octave of a + {float(self.first)}"
+
+
+Shape = Even | Octaves
 
 SHAPES = {  # registers, rows
-    "gelu": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_tanh": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_tanh_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_sigmoid_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "silu_grad": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
+    "gelu": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
+    "gelu_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
+    "gelu_tanh": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
+    "gelu_tanh_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
+    "gelu_sigmoid_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
+    "silu_grad": (Even(Fraction(1, 4), 32), Even(Fraction(1, 16), 128)),
 }
 
 
 class Factor(NamedTuple):
-    """v of gelu's tail: t or |t'| = e^(-a^2/2) v, src/cr/float_tail.h."""
+    """t or t' = e^(-a^2/2) v, src/cr/float_gaussian.h."""
 
     name: str
     below: Callable[[arb_series], arb_series]
     what: str
 
 
-TAILS = (
+FACTORS = (
     Factor("gelu", lambda a: a * _mills(a), "a M(a)/sqrt(2 pi)"),
-    Factor("gelu_grad", lambda a: a / (2 * arb.pi()).sqrt() - _mills(a), "(a - M(a))/sqrt(2 pi)"),
+    Factor("gelu_grad", lambda a: _mills(a) - a / (2 * arb.pi()).sqrt(), "(M(a) - a)/sqrt(2 pi)"),
 )
-TAIL_SHAPES = Shape(Fraction(1, 2), 32), Shape(Fraction(1, 8), 128)
-TAIL_FROM = 4  # of a; pieces before it are not used
+FACTOR_SCALE = Fraction(2**8)  # of v, in the table: nothing underflows where a is small
+MOST = Fraction(29, 2)  # of a: beyond, results are subnormal, or 0
+FACTOR_SHAPES = Octaves(Fraction(97, 100), 8, MOST), Octaves(Fraction(97, 100), 32, MOST)
+
+
+def exp_lost(layout: Layout, s: Fraction) -> tuple[Fraction, Fraction]:
+    """What e^-s of src/cr/float_sigmoid.h loses, and its second part, relative: tests/prove/gaussian32.py."""
+    least = Fraction(11, 10) / 2**34 if layout is REGISTERS else Fraction(4, 3) / 2**32
+    return least + Fraction(5, 4) / 2**48 * s * (s + 8), UNIT * (Fraction(7, 6) * s + 2)
 
 
 class Piece(NamedTuple):
@@ -97,7 +166,7 @@ class Piece(NamedTuple):
 
 
 def taylor(variant: Variant | Factor, derivative: bool, at: arb) -> list[arb]:
-    """Of v: of a tail always the factor itself."""
+    """Of v: of a factor always itself."""
     return taylor_of(variant, derivative and not isinstance(variant, Factor), at)
 
 
@@ -117,13 +186,6 @@ def grain(x: Fraction) -> Fraction:
 def shifted(p: list, by: Fraction) -> list:
     """p(h + by)."""
     return [sum((p[j] * comb(j, i) * by ** (j - i) for j in range(i, len(p))), 0 * p[0]) for i in range(len(p))]
-
-
-def span(shape: Shape, index: int) -> tuple[Fraction, Fraction]:
-    """The |x| of a piece: its index is the integer nearest to |x| inverse, rounded once by fma; |x| is clamped."""
-    inverse, half = float32(1 / shape.width), Fraction(1, 2)
-    low, high = max(index - half, Fraction(0)) / inverse, (index + half) / inverse
-    return low, min(high, (shape.pieces - 1) * shape.width)
 
 
 def largest_on(d: list[arb], low: Fraction, high: Fraction) -> Fraction:
@@ -326,6 +388,48 @@ def loss(layout: Layout, piece: Piece, derivative: bool, index: int, approximati
     return worst
 
 
+def factor_part(layout: Layout, piece: Piece, h: arb) -> tuple[Fraction, Fraction]:
+    """What v.hi + v.lo loses, and |v.lo| at most."""
+    head, m_low, lost_slope = slope(layout, piece, h)
+    far = upper(h)
+    v = rounded(ball(piece.t0) + head * h)
+    off = lost_by_difference(stored(piece.t0), v, head * h)
+    kept = UNIT * v.most + off
+    second = kept + abs(piece.t0_low)
+    low = (second + m_low * far) * (1 + 4 * UNIT)
+    return far * lost_slope + off + UNIT * (kept + second + low) * (1 + 4 * UNIT), low
+
+
+def first_factor_part(layout: Layout, piece: Piece) -> tuple[Fraction, Fraction]:
+    """The same where v = m h, in proportion to h."""
+    h = arb(ball(piece.high / 2), ball(piece.high / 2))
+    head, m_low, lost_slope = slope(layout, piece, h)
+    low = (UNIT * upper(head) + m_low) * (1 + 4 * UNIT)
+    return lost_slope + UNIT * (2 * UNIT * upper(head) + low) * (1 + 4 * UNIT), low
+
+
+def factor_loss(factor: Factor, derivative: bool, layout: Layout, piece: Piece, approximation: Fraction) -> Fraction:
+    """The bound of a piece: what e^-s v loses, in proportion to it, of a derivative to e^-s."""
+    in_proportion = piece.centre == 0 and not derivative
+
+    def size(a: Fraction) -> tuple[Fraction, Fraction]:
+        v = taylor(factor, derivative, ball(a))
+        return magnitude((v[0] / ball(a) if a else v[1]) if in_proportion else v[0])
+
+    worst = Fraction(0)
+    for part in range(PARTS):
+        a, b = (piece.low + (piece.high - piece.low) * Fraction(part + k, PARTS) for k in (0, 1))
+        h = arb(ball((a + b) / 2 - piece.centre), ball((b - a) / 2))
+        lost, v_low = first_factor_part(layout, piece) if in_proportion else factor_part(layout, piece, h)
+        (v, least), (v_end, least_end) = size(a), size(b)  # v, and v/a, are monotone
+        v, least = max(v, v_end), min(least, least_end)
+        e, e_low = exp_lost(layout, b * b / 2)
+        roundings = 3 * UNIT * (UNIT * v + v_low + e_low * v)
+        total = approximation + lost + (e * v + e_low * v_low + roundings) * (1 + Fraction(1, 2**12))
+        worst = max(worst, total if derivative else total / least)
+    return worst
+
+
 def check_h(piece: Piece) -> None:
     """a - c is exact: both are multiples of a number that is not too small."""
     unit = min(ulp(piece.low), grain(piece.centre))
@@ -336,19 +440,19 @@ def check_h(piece: Piece) -> None:
 def make_piece(
     variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape, index: int
 ) -> tuple[Piece, Fraction]:
-    low, high = span(shape, index)
-    place = index * shape.width
+    low, high = shape.span(index)
+    place, width = shape.place(index), shape.width_of(index)
     v = taylor(variant, derivative, ball(place))[:TERMS]
     if index == 0:
         centre, p = place, first_coefficients(v, derivative, layout, high)
     else:
-        p = fit(v, layout.degree, max(place - low, span(shape, index)[1] - place, shape.width / 2))
+        p = fit(v, layout.degree, max(place - low, high - place, width / 2))
         at_root = root(p, low - place, high - place)
         near = place if at_root is None else float32(place + at_root)
-        reach = REACH * shape.width if at_root is None else NEAR_ROOT
-        centre = best_centre(shifted(p, near - place), near, reach, shape.width / 2, layout)
+        reach = REACH * width if at_root is None else NEAR_ROOT
+        centre = best_centre(shifted(p, near - place), near, reach, width / 2, layout)
         p = shifted(p, centre - place)
-        p = [p[0], head_of_slope(p[1], p[2], shape.width / 2), *map(float32, p[2:])]
+        p = [p[0], head_of_slope(p[1], p[2], width / 2), *map(float32, p[2:])]
         v = taylor(variant, derivative, ball(centre))[:TERMS]
     radius = max(high - centre, centre - low)
     beyond = remainder(variant, derivative, low, high) * radius**TERMS
@@ -360,7 +464,10 @@ def make_piece(
             approximation = largest_on(left[1:], low, high) + beyond / radius
         else:
             approximation = largest_on(left, low - centre, high - centre) + beyond
-        bound = loss(layout, piece, derivative, index, approximation)
+        if isinstance(variant, Factor):
+            bound = factor_loss(variant, derivative, layout, piece, approximation)
+        else:
+            bound = loss(layout, piece, derivative, index, approximation)
         if best is None or bound < best[1]:
             best = piece, bound
     if index:
@@ -375,15 +482,19 @@ def rounded_up(x: Fraction, bits: int = 12) -> Fraction:
 
 def all_pieces(variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape) -> list[list[Fraction]]:
     """Columns c, T0, low part of T0, T1, c2, ..., bound."""
-    first = int(TAIL_FROM / shape.width) if isinstance(variant, Factor) else 0
-    rows = [[Fraction(0)] * (layout.degree + 3) + [Fraction(1)]] * first
-    for index in range(first, shape.pieces):
+    rows = []
+    for index in range(shape.pieces):
+        if shape.span(index)[0] > shape.last:
+            rows.append([Fraction(0)] * (layout.degree + 3) + [Fraction(1)])
+            continue
         piece, bound = make_piece(variant, derivative, layout, shape, index)
-        if index == shape.pieces - 1:  # beyond it v falls to 0, and a is clamped
+        if index == shape.pieces - 1 and not isinstance(variant, Factor):  # beyond it v falls to 0, and a is clamped
             size = upper(taylor(variant, derivative, ball(piece.high))[0])
             bound += size if derivative else size / piece.high
         bound = rounded_up(SLACK * (bound + (LOST if derivative else 0)))
-        rows.append([piece.centre, piece.t0, piece.t0_low, *piece.terms, bound])
+        scale = FACTOR_SCALE if isinstance(variant, Factor) else 1
+        numbers = [scale * number for number in (piece.t0, piece.t0_low, *piece.terms)]
+        rows.append([piece.centre, *numbers, bound * (scale if derivative else 1)])
     return rows
 
 
@@ -392,14 +503,15 @@ def short_hex(x: Fraction) -> str:
     return f"{head.rstrip('0').rstrip('.')}p{tail}f" if x else "0.0f"
 
 
-def scale(shape: Shape) -> str:
-    return f"{short_hex(float32(1 / shape.width))}, {short_hex((shape.pieces - 1) * shape.width)}"
+def place_of(shape: Shape) -> str:
+    inverse, start, shift = shape.scale
+    return f"{short_hex(inverse)}, {short_hex(start)}, {shift}, {short_hex(shape.last)}"
 
 
 def render(variant: Variant | Factor, derivative: bool) -> str:
     ctx.prec = 200
     if isinstance(variant, Factor):
-        name, what, (registers, rows) = variant.name + "_tail", variant.what, TAIL_SHAPES
+        name, what, (registers, rows) = variant.name + "_gaussian", variant.what, FACTOR_SHAPES
     else:
         name, what = (variant.name + "_grad", "t'") if derivative else (variant.name, "t")
         registers, rows = SHAPES[name]
@@ -407,16 +519,16 @@ def render(variant: Variant | Factor, derivative: bool) -> str:
     guard = f"GV_TABLES_{name.upper()}_F32_H"
     lines = ["/* Generated by tools/make_float32_tables.py; do not edit. */", f"#ifndef {guard}", f"#define {guard}"]
     lines += ['#include "../cr/float_tables.h"', ""]
-    lines += [f"#if GV_FLOAT_TABLES == GV_REGISTERS /* {what}, a near i {registers.width} */"]
+    lines += [f"#if GV_FLOAT_TABLES == GV_REGISTERS /* {what}, a: {registers} */"]
     columns = zip(*all_pieces(variant, derivative, REGISTERS, registers), strict=True)
     lines += [f"static const gv_float_table gv_{name}_float_table = {{"]
     lines += ["    {", *("        {" + ", ".join(map(short_hex, column)) + "}," for column in columns), "    },"]
-    lines += [f"    {scale(registers)}", "};"]
-    lines += [f"#elif GV_FLOAT_TABLES == GV_ROWS /* {what}, a near i {rows.width} */"]
+    lines += [f"    {place_of(registers)}", "};"]
+    lines += [f"#elif GV_FLOAT_TABLES == GV_ROWS /* {what}, a: {rows} */"]
     table = all_pieces(variant, derivative, ROWS, rows)
     lines += [f"static const gv_float_row gv_{name}_float_rows[{rows.pieces}] = {{"]
     lines += [*("    {{" + ", ".join(map(short_hex, row)) + "}}," for row in table), "};"]
-    lines += [f"static const gv_float_table gv_{name}_float_table = {{gv_{name}_float_rows, {scale(rows)}}};"]
+    lines += [f"static const gv_float_table gv_{name}_float_table = {{gv_{name}_float_rows, {place_of(rows)}}};"]
     lines += ["#endif", "", "#endif", ""]
     return "\n".join(lines)
 
@@ -501,13 +613,13 @@ def main(arguments: list[str]) -> int:
     wanted = [argument for argument in arguments if argument != "--check"] or [
         *OTHERS,
         *SHAPES,
-        *(f"{tail.name}_tail" for tail in TAILS),
+        *(f"{factor.name}_gaussian" for factor in FACTORS),
     ]
     cases = {
         variant.name + ("_grad" if derivative else ""): (variant, derivative)
         for variant in FUNCTIONS
         for derivative in (False, True)
-    } | {f"{tail.name}_tail": (tail, True) for tail in TAILS}
+    } | {f"{factor.name}_gaussian": (factor, factor.name.endswith("_grad")) for factor in FACTORS}
     texts = ((name, OTHERS[name]()) if name in OTHERS else (f"{name}_f32.h", render(*cases[name])) for name in wanted)
     return write(texts, arguments, "make_float32_tables.py")
 

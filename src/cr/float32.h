@@ -3,7 +3,7 @@
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
                         in float32, where vectors have fma (x86-64-v3 and v4, NEON): silu and gelu_sigmoid by
                         float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
-                        (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
+                        (gradients of the two), or by float_gaussian.h (gelu, gelu_grad)
                         else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
                         then zeros, and inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there
@@ -70,14 +70,14 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
 typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *place, size_t count);
 
 #if GV_FLOAT_TABLES
+#include "float_gaussian.h"
 #include "float_pieces.h"
 #include "float_sigmoid.h"
-#include "float_tail.h"
 #include "../tables/gelu_f32.h"
+#include "../tables/gelu_gaussian_f32.h"
 #include "../tables/gelu_grad_f32.h"
-#include "../tables/gelu_grad_tail_f32.h"
+#include "../tables/gelu_grad_gaussian_f32.h"
 #include "../tables/gelu_sigmoid_grad_f32.h"
-#include "../tables/gelu_tail_f32.h"
 #include "../tables/gelu_tanh_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
 #include "../tables/silu_grad_f32.h"
@@ -187,24 +187,26 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
 }
 
 #if GV_FLOAT_TABLES == GV_REGISTERS
-#define gv_f32_tail_start GV_TYPED(gv_f32_tail_start)
-GV_INLINE gv_float_tail_work gv_f32_tail_start(const gv_float_table *f, const float *x) {
+#define gv_f32_gaussian_start GV_TYPED(gv_f32_gaussian_start)
+GV_INLINE gv_float_gaussian_work gv_f32_gaussian_start(const gv_float_table *f, const float *x) {
     gv_floats input = gv_floats_load(x);
-    return gv_float_tail_start(input, gv_float_find(f, input));
+    return gv_float_gaussian_start(f, input, gv_float_find(f, input));
 }
 #endif
 
-/* The tail of gelu or gelu_grad; n is a multiple of 64. The number of inputs that are not decided, their places. */
-#define gv_f32_by_tail GV_TYPED(gv_f32_by_tail)
-GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
+/* The same for gelu and gelu_grad, for every x */
+#define gv_f32_by_gaussian GV_TYPED(gv_f32_by_gaussian)
+GV_INLINE size_t gv_f32_by_gaussian(const gv_float_table *f, int derivative, gv_f32_limits limits, const float *x,
+                                    float *y, size_t n, size_t most, unsigned short *place) {
     size_t count = 0, step = GV_FLOAT_LANES;
 #if GV_FLOAT_TABLES == GV_ROWS
     uint32_t offset[GV_ROWS_AHEAD];
 #else /* as in gv_f32_by_pieces */
-    gv_float_tail_work next = gv_f32_tail_start(f, x);
-    gv_float_tail_factors factors = gv_float_tail_evaluate(f, next);
-    next = gv_f32_tail_start(f, x + step);
+    gv_float_gaussian_work next = gv_f32_gaussian_start(f, x);
+    gv_float_gaussian_factors factors = gv_float_gaussian_evaluate(f, next);
+    next = gv_f32_gaussian_start(f, x + step);
 #endif
+    (void)most; /* what it leaves is not sent elsewhere */
     for (size_t i = 0; i < n; i += 64) {
         uint64_t lanes = 0;
 #if GV_FLOAT_TABLES == GV_ROWS
@@ -215,30 +217,41 @@ GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
             const uint32_t *rows = offset + i % GV_ROWS_AHEAD + k;
-            gv_float_tail_work work = gv_float_tail_start(input, gv_floats_find_rows(f, rows));
-            lanes |= (uint64_t)gv_float_tail_round(input, gv_float_tail_evaluate(f, work), y + i + k) << k;
+            gv_float_gaussian_work work = gv_float_gaussian_start(f, input, gv_floats_find_rows(f, rows));
+            gv_float_gaussian_factors factors = gv_float_gaussian_evaluate(f, work);
+            lanes |= (uint64_t)gv_float_gaussian_round(derivative, limits.zero, input, factors, y + i + k) << k;
 #else
-            gv_float_tail_work ahead = gv_f32_tail_start(f, x + gv_least(i + k + 2 * step, n - step));
-            gv_float_tail_factors later = gv_float_tail_evaluate(f, next);
-            lanes |= (uint64_t)gv_float_tail_round(input, factors, y + i + k) << k;
+            gv_float_gaussian_work ahead = gv_f32_gaussian_start(f, x + gv_least(i + k + 2 * step, n - step));
+            gv_float_gaussian_factors later = gv_float_gaussian_evaluate(f, next);
+            lanes |= (uint64_t)gv_float_gaussian_round(derivative, limits.zero, input, factors, y + i + k) << k;
             next = ahead;
             factors = later;
 #endif
         }
+        lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
         count = gv_append_places(place, count, lanes, i);
     }
     return count;
 }
 
+#if GV_FLOAT_TABLES == GV_ROWS
+#if defined(__GNUC__)
+#define gv_prefetch(p) __builtin_prefetch(p)
+#define gv_prefetch_to_write(p) __builtin_prefetch(p, 1)
+#else
+#define gv_prefetch(p) ((void)0)
+#define gv_prefetch_to_write(p) ((void)0)
+#endif
+
 typedef struct {
-    const gv_float_table *pieces, *tail;
+    const gv_float_table *pieces, *gaussian;
     gv_f32_rest gathered;
 } gv_f32_by;
 
 GV_INLINE size_t gv_whole_64(size_t n) { return (n + 63) / 64 * 64; }
 
-/* Wide inputs of gelu and gelu_grad: sorted into those for the pieces, those of the tail and those that have a limit as
-   result. The first two are then evaluated without gaps, all stages: none is left. */
+/* Wide inputs of gelu and gelu_grad: sorted into those for the pieces, those beyond and those that have a limit as result.
+   The first two are then evaluated without gaps, all stages: none is left. */
 #define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
 GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_limits limits, const float *x, float *y,
                                    size_t n, size_t most, unsigned short *place) {
@@ -250,7 +263,8 @@ GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_li
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
         uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
-        gv_floats_sort(input, limits.zero, GV_FLOAT_TAIL_EDGE, limits.whole, in_near, in_far);
+        gv_prefetch_to_write(y + i); /* while this block is evaluated memory has little to do */
+        gv_floats_sort(input, limits.zero, GV_FLOAT_GAUSSIAN_EDGE, limits.whole, in_near, in_far);
         gv_floats_compress(near + nears, input, *in_near);
         gv_floats_compress(far + fars, input, *in_far);
         nears += (size_t)gv_count_bits(*in_near);
@@ -258,14 +272,16 @@ GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_li
     }
     for (size_t k = 0; k < 64; k++) {
         near[nears + k] = 1.0f;
-        far[fars + k] = GV_FLOAT_TAIL_EDGE;
+        far[fars + k] = GV_FLOAT_GAUSSIAN_EDGE;
     }
     f->gathered(near, near_y, place,
                 gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, gv_whole_64(nears), n, place));
-    f->gathered(far, far_y, place, gv_f32_by_tail(f->tail, far, far_y, gv_whole_64(fars), place));
+    f->gathered(far, far_y, place,
+                gv_f32_by_gaussian(f->gaussian, derivative, limits, far, far_y, gv_whole_64(fars), n, place));
     nears = fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
+        gv_prefetch((const char *)(x + i) + n * sizeof *x); /* of the next block */
         gv_floats result = gv_floats_limit(gv_floats_load(x + i), derivative);
         result = gv_floats_expand(result, near_y + nears, in_near);
         gv_floats_store(y + i, gv_floats_expand(result, far_y + fars, in_far));
@@ -274,6 +290,7 @@ GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_li
     }
     return 0;
 }
+#endif
 #else
 #define GV_ARRAY_GROUP GV_GROUP
 typedef struct { float zero, whole; } gv_f32_limits;
@@ -430,11 +447,16 @@ GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
-static const gv_f32_by gv_gelu_by = {&gv_gelu_float_table, &gv_gelu_tail_float_table, GV_TYPED(gv_gathered_gelu)};
-static const gv_f32_by gv_gelu_grad_by = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table,
+#if GV_FLOAT_TABLES == GV_REGISTERS
+GV_DEFINE_FLOATS(wide, gelu, gv_f32_by_gaussian, &gv_gelu_gaussian_float_table, 0)
+GV_DEFINE_FLOATS(wide, gelu_grad, gv_f32_by_gaussian, &gv_gelu_grad_gaussian_float_table, 1)
+#else
+static const gv_f32_by gv_gelu_by = {&gv_gelu_float_table, &gv_gelu_gaussian_float_table, GV_TYPED(gv_gathered_gelu)};
+static const gv_f32_by gv_gelu_grad_by = {&gv_gelu_grad_float_table, &gv_gelu_grad_gaussian_float_table,
                                           GV_TYPED(gv_gathered_gelu_grad)};
-GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_by, 0)
-GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_by, 1)
+GV_DEFINE_FLOATS(wide, gelu, gv_f32_by_sorting, &gv_gelu_by, 0)
+GV_DEFINE_FLOATS(wide, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_by, 1)
+#endif
 #define GV_STAGE_1(name, first, share, others) GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else
 #define GV_STAGE_1(name, first, share, others) 0, 1, GV_TYPED(gv_enclosed_##name)
@@ -447,8 +469,8 @@ GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_by, 1)
         gv_f32_array(&stages, x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, pieces, 8, sorted)
-GV_DEFINE_F32(gelu_grad, pieces, 8, sorted)
+GV_DEFINE_F32(gelu, pieces, 8, wide)
+GV_DEFINE_F32(gelu_grad, pieces, 8, wide)
 GV_DEFINE_F32(gelu_tanh, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)

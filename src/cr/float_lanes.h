@@ -39,9 +39,9 @@ GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) {
 }
 /* max(a, 0); NaN stays */
 GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return _mm512_max_ps(_mm512_setzero_ps(), a); }
-/* 0 where the sign bit is set, else 1 */
-GV_INLINE gv_floats gv_floats_step(gv_floats a) {
-    return _mm512_mask_mov_ps(_mm512_set1_ps(1.0f), _mm512_movepi32_mask(_mm512_castps_si512(a)), _mm512_setzero_ps());
+/* 0 where the sign bit is set, else b */
+GV_INLINE gv_floats gv_floats_step(gv_floats a, gv_floats b) {
+    return _mm512_mask_mov_ps(b, _mm512_movepi32_mask(_mm512_castps_si512(a)), _mm512_setzero_ps());
 }
 /* a with the sign bit of x flipped in */
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
@@ -50,30 +50,6 @@ GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
 }
 /* bit i: a and b are not equal in lane i */
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
-/* bit i: |x| > most or NaN in lane i */
-GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
-    return _mm512_cmp_ps_mask(gv_floats_magnitude(x), _mm512_set1_ps(most), _CMP_NLE_UQ);
-}
-/* In `near` lanes with edge < x < whole or NaN, in `far` those with zero < x <= edge */
-GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
-    *near = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x, _mm512_set1_ps(edge), _CMP_NLE_UQ), x, _mm512_set1_ps(whole),
-                                    _CMP_NGE_UQ);
-    *far = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x, _mm512_set1_ps(edge), _CMP_LE_OQ), x, _mm512_set1_ps(zero),
-                                   _CMP_GT_OQ);
-}
-/* -0 where the sign bit is set, else x, in a derivative 1 */
-GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
-    return _mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x, _mm512_movepi32_mask(_mm512_castps_si512(x)),
-                              _mm512_set1_ps(-0.0f));
-}
-/* The `lanes` of x, one after the other, and up to a register more */
-GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
-    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x));
-}
-/* The other way round: `from` into the `lanes` of y, the others stay; up to a register more is read */
-GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
-    return _mm512_mask_expand_ps(y, (__mmask16)lanes, _mm512_loadu_ps(from));
-}
 /* t[k], k the last GV_EXP_BITS bits of `steps` */
 GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
     return _mm512_permutexvar_ps(_mm512_castps_si512(steps), _mm512_load_ps(t));
@@ -93,7 +69,17 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     _mm512_mask_storeu_ps(y, below | above | none, _mm512_mask_mov_ps(result, below, _mm512_set1_ps(-0.0f)));
     return (uint32_t)(below | above | none);
 }
-GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return _mm512_castps_si512(step); }
+GV_INLINE gv_floats_place gv_floats_find(gv_floats step, int shift) {
+    __m512i bits = _mm512_castps_si512(step);
+    return shift ? _mm512_srli_epi32(bits, (unsigned)shift) : bits;
+}
+/* Stores 2^-64 a, normal; where x <= zero, -0. Bit i: not so, and a and b are not equal in lane i. */
+GV_INLINE uint32_t gv_floats_store_above(float *p, gv_floats x, float zero, gv_floats a, gv_floats b) {
+    __mmask16 above = _mm512_cmp_ps_mask(x, _mm512_set1_ps(zero), _CMP_NLE_UQ);
+    __m512i y = _mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(64 << 23));
+    _mm512_storeu_si512(p, _mm512_mask_mov_epi32(_mm512_set1_epi32(INT32_MIN), above, y));
+    return _mm512_mask_cmp_ps_mask(above, a, b, _CMP_NEQ_UQ);
+}
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
     __m512 low = _mm512_load_ps(f->column[column]), high = _mm512_load_ps(f->column[column] + 16);
     return _mm512_permutex2var_ps(low, at, high);
@@ -126,18 +112,20 @@ GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) {
     return _mm256_max_ps(_mm256_set1_ps(-b), _mm256_min_ps(_mm256_set1_ps(b), a));
 }
 GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return _mm256_max_ps(_mm256_setzero_ps(), a); }
-GV_INLINE gv_floats gv_floats_step(gv_floats a) {
-    return _mm256_blendv_ps(_mm256_set1_ps(1.0f), _mm256_setzero_ps(), a);
-}
+GV_INLINE gv_floats gv_floats_step(gv_floats a, gv_floats b) { return _mm256_blendv_ps(b, _mm256_setzero_ps(), a); }
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
     return _mm256_xor_ps(a, _mm256_and_ps(x, _mm256_set1_ps(-0.0f)));
 }
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
 }
-GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
-    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(gv_floats_magnitude(x), _mm256_set1_ps(most), _CMP_NLE_UQ));
+GV_INLINE uint32_t gv_floats_store_above(float *p, gv_floats x, float zero, gv_floats a, gv_floats b) {
+    __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_NLE_UQ);
+    __m256i y = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(64 << 23));
+    _mm256_storeu_ps(p, _mm256_blendv_ps(_mm256_set1_ps(-0.0f), _mm256_castsi256_ps(y), above));
+    return (uint32_t)_mm256_movemask_ps(_mm256_and_ps(above, _mm256_cmp_ps(a, b, _CMP_NEQ_UQ)));
 }
+/* In `near` lanes with edge < x < whole or NaN, in `far` those with zero < x <= edge */
 GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
     __m256 low = _mm256_cmp_ps(x, _mm256_set1_ps(edge), _CMP_LE_OQ);
     __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_LE_OQ);
@@ -145,13 +133,16 @@ GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, 
     *near = 255u ^ (uint32_t)_mm256_movemask_ps(_mm256_or_ps(low, above));
     *far = (uint32_t)_mm256_movemask_ps(_mm256_andnot_ps(below, low));
 }
+/* -0 where the sign bit is set, else x, in a derivative 1 */
 GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
     return _mm256_blendv_ps(derivative ? _mm256_set1_ps(1.0f) : x, _mm256_set1_ps(-0.0f), x);
 }
 GV_INLINE __m256i gv_floats_order(uint64_t order) { return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order)); }
+/* The `lanes` of x, one after the other, and up to a register more */
 GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
     _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(x, gv_floats_order(gv_compress_order[lanes])));
 }
+/* The other way round: `from` into the `lanes` of y, the others stay; up to a register more is read */
 GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
     __m256i order = gv_floats_order(gv_expand_order[lanes]);
     __m256 stays = _mm256_castsi256_ps(_mm256_slli_epi32(order, 24)); /* the sign bit of a byte */
@@ -189,11 +180,12 @@ GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, __m
     column[first + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
     column[first + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
 }
-/* Where in the table, in bytes, the rows of eight x are; of a NaN, the last */
+/* Where in the table, in bytes, the rows of eight x are; of a NaN, any */
 GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
     gv_floats a = _mm256_min_ps(gv_floats_magnitude(gv_floats_load(x)), _mm256_set1_ps(f->last));
-    __m256i step = _mm256_castps_si256(gv_floats_madd_all(a, f->inverse, 0x1.8p23f)); /* 3/2 2^23 + n */
-    _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(step, 10), 5)); /* 32 n */
+    __m256i step = _mm256_castps_si256(gv_floats_madd_all(a, f->inverse, f->from));
+    step = f->shift < 5 ? _mm256_slli_epi32(step, 5 - f->shift) : _mm256_srli_epi32(step, f->shift - 5);
+    _mm256_storeu_si256((__m256i *)offset, _mm256_and_si256(step, _mm256_set1_epi32((GV_FLOAT_PIECES - 1) << 5)));
 }
 
 #elif GV_FLOAT_LANES == 4
@@ -225,8 +217,8 @@ GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) {
 GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return vmaxq_f32(a, vdupq_n_f32(0.0f)); }
 /* all bits where the sign bit is set */
 GV_INLINE uint32x4_t gv_floats_negative(gv_floats a) { return vcltzq_s32(vreinterpretq_s32_f32(a)); }
-GV_INLINE gv_floats gv_floats_step(gv_floats a) {
-    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(vdupq_n_f32(1.0f)), gv_floats_negative(a)));
+GV_INLINE gv_floats gv_floats_step(gv_floats a, gv_floats b) {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(b), gv_floats_negative(a)));
 }
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
     uint32x4_t sign = vandq_u32(vreinterpretq_u32_f32(x), vdupq_n_u32(0x80000000u));
@@ -242,8 +234,11 @@ GV_INLINE uint32_t gv_floats_not_set(uint32x4_t lanes) {
     return vaddvq_u32(vbicq_u32(bits, lanes));
 }
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return gv_floats_not_set(vceqq_f32(a, b)); }
-GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) {
-    return gv_floats_not_set(vcaleq_f32(x, vdupq_n_f32(most)));
+GV_INLINE uint32_t gv_floats_store_above(float *p, gv_floats x, float zero, gv_floats a, gv_floats b) {
+    uint32x4_t below = vcleq_f32(x, vdupq_n_f32(zero));
+    uint32x4_t y = vsubq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(64u << 23));
+    vst1q_f32(p, vbslq_f32(below, vdupq_n_f32(-0.0f), vreinterpretq_f32_u32(y)));
+    return gv_floats_not_set(vorrq_u32(below, vceqq_f32(a, b)));
 }
 GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
     uint32x4_t low = vcleq_f32(x, vdupq_n_f32(edge)), below = vcleq_f32(x, vdupq_n_f32(zero));
@@ -291,11 +286,10 @@ GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, flo
     column[first + 3] = vreinterpretq_f32_f64(vzip2q_f64(high01, high23));
 }
 GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
-    /* of integers, so that a NaN is more than `last` */
-    uint32x4_t a = vreinterpretq_u32_f32(gv_floats_magnitude(gv_floats_load(x)));
-    a = vminq_u32(a, vreinterpretq_u32_f32(vdupq_n_f32(f->last)));
-    gv_floats step = gv_floats_madd_all(vreinterpretq_f32_u32(a), f->inverse, 0x1.8p23f); /* 3/2 2^23 + n */
-    vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(step), 10), 5)); /* 32 n */
+    gv_floats a = gv_floats_at_most(gv_floats_magnitude(gv_floats_load(x)), f->last);
+    uint32x4_t step = vreinterpretq_u32_f32(gv_floats_madd_all(a, f->inverse, f->from));
+    step = vshlq_u32(step, vdupq_n_s32(5 - f->shift)); /* to the right, if that is negative */
+    vst1q_u32(offset, vandq_u32(step, vdupq_n_u32((GV_FLOAT_PIECES - 1) << 5)));
 }
 
 #else
@@ -320,14 +314,19 @@ GV_INLINE gv_floats gv_floats_larger(gv_floats a, gv_floats b) { return a > b ? 
 GV_INLINE gv_floats gv_floats_smaller(gv_floats a, gv_floats b) { return a < b ? a : b; }
 GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) { return a > b ? b : a > -b ? a : -b; }
 GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return a < 0.0f ? 0.0f : a; }
-GV_INLINE gv_floats gv_floats_step(gv_floats a) { return signbit(a) ? 0.0f : 1.0f; }
+GV_INLINE gv_floats gv_floats_step(gv_floats a, gv_floats b) { return signbit(a) ? 0.0f : b; }
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) { return signbit(x) ? -a : a; }
 GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return !(a == b); }
-GV_INLINE uint32_t gv_floats_beyond(gv_floats x, float most) { return !(fabsf(x) <= most); }
 GV_INLINE uint32_t gv_float_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+GV_INLINE uint32_t gv_floats_store_above(float *p, gv_floats x, float zero, gv_floats a, gv_floats b) {
+    uint32_t y = gv_float_bits(a) - (64u << 23);
+    if (x <= zero) y = UINT32_C(1) << 31;
+    memcpy(p, &y, sizeof y);
+    return !(x <= zero) && !(a == b);
 }
 GV_INLINE gv_floats gv_floats_of_steps(const float *t, gv_floats steps) {
     return t[gv_float_bits(steps) & ((1 << GV_EXP_BITS) - 1)];
@@ -342,7 +341,9 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     *y = below ? -0.0f : !(above | none) ? *y : !derivative ? x : none ? 0.5f : 1.0f;
     return (uint32_t)(below | above | none);
 }
-GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return isnan(step) ? 0 : (int)(step - 0x1.8p23f); }
+GV_INLINE gv_floats_place gv_floats_find(gv_floats step, int shift) {
+    return (int)(gv_float_bits(step) >> shift & (GV_FLOAT_PIECES - 1));
+}
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
 #if GV_FLOAT_TABLES == GV_REGISTERS
     return f->column[column][at];

@@ -41,9 +41,9 @@ GV_INLINE gv_floats gv_float_clamped(const gv_float_table *f, gv_floats x) {
 }
 
 #if GV_FLOAT_TABLES == GV_REGISTERS || GV_FLOAT_LANES == 1
-/* The piece of x: in the last bits of 3/2 2^23 + |x| inverse, rounded once. Of a NaN, any. */
+/* The piece of x; of a NaN, any */
 GV_INLINE gv_floats_place gv_float_find(const gv_float_table *f, gv_floats x) {
-    return gv_floats_find(gv_floats_madd_all(gv_float_clamped(f, x), f->inverse, 0x1.8p23f));
+    return gv_floats_find(gv_floats_madd_all(gv_float_clamped(f, x), f->inverse, f->from), f->shift);
 }
 #endif
 
@@ -96,7 +96,7 @@ GV_INLINE gv_floats_sum gv_float_sum(const gv_float_table *f, int derivative, gv
     gv_floats_place at = along.from.at;
     gv_floats h = along.from.h;
     gv_floats_pair m = along.slope;
-    gv_floats leading = derivative ? gv_floats_step(x) : gv_floats_not_negative(x);
+    gv_floats leading = derivative ? gv_floats_step(x, gv_floats_all(1.0f)) : gv_floats_not_negative(x);
     gv_floats head = gv_floats_column(f, GV_HEAD, at), low = gv_floats_column(f, GV_HEAD_LOW, at);
     gv_floats bound = gv_floats_column(f, GV_BOUND, at);
     if (derivative) {

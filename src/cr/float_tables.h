@@ -28,19 +28,25 @@ enum {
     GV_FLOAT_COLUMNS
 };
 
+#define GV_FLOAT_PIECES 32
 typedef struct {
     float column[GV_FLOAT_COLUMNS][32];
-    float inverse, last; /* of the width; the largest |x| that is not clamped */
+    float inverse, from; /* the piece of a: in the last bits of a inverse + from, rounded once */
+    int shift; /* shifted to the right by so many */
+    float last; /* the largest |x| that is not clamped */
 } GV_FLOAT_ALIGNED(64) gv_float_table;
 
 #define GV_EXP_BITS 4 /* e^-s by powers of 2^(1/16): so many a register holds */
 #elif GV_FLOAT_TABLES == GV_ROWS
 enum { GV_CENTRE, GV_HEAD, GV_HEAD_LOW, GV_SLOPE, GV_SECOND, GV_THIRD, GV_FOURTH, GV_BOUND, GV_FLOAT_COLUMNS };
 
+#define GV_FLOAT_PIECES 128
 typedef struct { float c[GV_FLOAT_COLUMNS]; } GV_FLOAT_ALIGNED(32) gv_float_row;
 typedef struct {
     const gv_float_row *rows;
-    float inverse, last;
+    float inverse, from;
+    int shift;
+    float last;
 } gv_float_table;
 
 #define GV_EXP_BITS 3

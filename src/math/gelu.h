@@ -11,7 +11,7 @@
             Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
    Stages   This is the accurate path. The fast paths:
-            float32: cr/float_pieces.h and float_tail.h with fma, else enclosure/gelu.h; stages in cr/float32.h
+            float32: cr/float_pieces.h and float_gaussian.h with fma, else enclosure/gelu.h; stages in cr/float32.h
             float64: tables/gelu_f64.h and gelu_grad_f64.h, then cr/tail.h and wide.h; stages in cr/float64.h
             With GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_GELU_H

@@ -3,7 +3,7 @@
 #define GV_TABLES_GELU_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t(a), a near i 3/16 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t(a), a: near i 3/16 */
 static const gv_float_table gv_gelu_float_table = {
     {
         {0.0f, 0x1.723fep-3f, 0x1.869518p-2f, 0x1.1fbc12p-1f, 0x1.7e47d2p-1f, 0x1.e05acep-1f, 0x1.1e9932p+0f, 0x1.502d94p+0f, 0x1.7f7d14p+0f, 0x1.aee1bap+0f, 0x1.defcfap+0f, 0x1.084192p+1f, 0x1.20af32p+1f, 0x1.37b3c4p+1f, 0x1.505d7ep+1f, 0x1.6857f8p+1f, 0x1.7f85dap+1f, 0x1.9834c4p+1f, 0x1.afd206p+1f, 0x1.c7760ep+1f, 0x1.e00b48p+1f, 0x1.f87462p+1f, 0x1.082d5ap+2f, 0x1.13fedap+2f, 0x1.1fc49ap+2f, 0x1.2c4c8cp+2f, 0x1.37e02ep+2f, 0x1.43a106p+2f, 0x1.4fbd6cp+2f, 0x1.5c5e1p+2f, 0x1.67c28p+2f, 0x1.740946p+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_gelu_float_table = {
         {-0x1.8a61c8p-7f, -0x1.20e738p-7f, -0x1.787d58p-8f, -0x1.a9f20ap-10f, 0x1.3cd35ep-9f, 0x1.615e1p-8f, 0x1.b9844p-8f, 0x1.a511dap-8f, 0x1.3f9ec4p-8f, 0x1.67ea38p-9f, 0x1.60d976p-11f, -0x1.d3c0acp-11f, -0x1.ce2ec8p-10f, -0x1.044fb8p-9f, -0x1.ca8fc2p-10f, -0x1.4ff9dp-10f, -0x1.970c46p-11f, -0x1.744b06p-12f, -0x1.175bfap-14f, 0x1.85173cp-14f, 0x1.43753ep-13f, 0x1.45e988p-13f, 0x1.0c365ep-13f, 0x1.853598p-14f, 0x1.010f06p-14f, 0x1.3a4c78p-15f, 0x1.6744e4p-16f, 0x1.8273c8p-17f, 0x1.88f448p-18f, 0x1.7af6cp-19f, 0x1.5b7fe8p-20f, 0x1.2f92b2p-21f},
         {0x1.696p-34f, 0x1.574p-33f, 0x1.1dp-33f, 0x1.72cp-34f, 0x1.d9p-33f, 0x1.bfap-35f, 0x1.39ap-35f, 0x1.aa6p-36f, 0x1.fecp-37f, 0x1.0dcp-37f, 0x1.9ap-39f, 0x1.78p-40f, 0x1.65ep-39f, 0x1.44ap-39f, 0x1.4eap-39f, 0x1.1f4p-39f, 0x1.93ap-40f, 0x1.2c4p-40f, 0x1.6fep-41f, 0x1.b92p-42f, 0x1.1ep-42f, 0x1.64ep-43f, 0x1.ca4p-44f, 0x1.2d6p-44f, 0x1.b36p-45f, 0x1.738p-45f, 0x1.37ep-45f, 0x1.20ep-45f, 0x1.134p-45f, 0x1.0e2p-45f, 0x1.0bp-45f, 0x1.b44p-29f},
     },
-    0x1.555556p+2f, 0x1.74p+2f
+    0x1.555556p+2f, 0x1.8p+23f, 0, 0x1.74p+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t(a), a near i 3/64 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t(a), a: near i 3/64 */
 static const gv_float_row gv_gelu_float_rows[128] = {
     {{0.0f, 0.0f, 0.0f, 0x1p-1f, -0x1.988454p-2f, 0x1.b8457cp-20f, 0x1.101d54p-4f, 0x1.504p-31f}},
     {{0x1.8de2a4p-5f, 0x1.7e78d6p-6f, 0x1.e439b2p-31f, 0x1.d8590ep-2f, -0x1.978dd6p-2f, 0x1.a67a72p-7f, 0x1.0ef766p-4f, 0x1.8dcp-31f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_gelu_float_rows[128] = {
     {{0x1.7a0e94p+2f, 0x1.614388p-27f, -0x1.9664bcp-52f, -0x1.047842p-24f, 0x1.750412p-23f, -0x1.593d3p-22f, 0x1.d03cbep-22f, 0x1.08ap-45f}},
     {{0x1.7d011ap+2f, 0x1.0cf1d6p-27f, 0x1.84736ap-55f, -0x1.8fb50ap-25f, 0x1.209626p-23f, -0x1.0d7868p-22f, 0x1.6c424ap-22f, 0x1.74ep-30f}},
 };
-static const gv_float_table gv_gelu_float_table = {gv_gelu_float_rows, 0x1.555556p+4f, 0x1.7dp+2f};
+static const gv_float_table gv_gelu_float_table = {gv_gelu_float_rows, 0x1.555556p+4f, 0x1.8p+23f, 0, 0x1.7dp+2f};
 #endif
 
 #endif

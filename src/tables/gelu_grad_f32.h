@@ -3,7 +3,7 @@
 #define GV_TABLES_GELU_GRAD_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a near i 3/16 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a: near i 3/16 */
 static const gv_float_table gv_gelu_grad_float_table = {
     {
         {0.0f, 0x1.8e27ap-3f, 0x1.7bf2b6p-2f, 0x1.22cf5ep-1f, 0x1.80ed1ap-1f, 0x1.e2354ep-1f, 0x1.204becp+0f, 0x1.4fe76ep+0f, 0x1.81697ap+0f, 0x1.b19bf6p+0f, 0x1.e0f52ap+0f, 0x1.07e476p+1f, 0x1.1ffd4ep+1f, 0x1.376d0ep+1f, 0x1.505352p+1f, 0x1.67affap+1f, 0x1.802254p+1f, 0x1.98c428p+1f, 0x1.b0b512p+1f, 0x1.c73fd8p+1f, 0x1.df13dp+1f, 0x1.f81e3ap+1f, 0x1.07cd6p+2f, 0x1.13bdecp+2f, 0x1.203ccep+2f, 0x1.2c6b86p+2f, 0x1.386066p+2f, 0x1.4461fcp+2f, 0x1.4fdd04p+2f, 0x1.5be5dep+2f, 0x1.67f55ep+2f, 0x1.7473d4p+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_gelu_grad_float_table = {
         {0x1.093bf2p-3f, 0x1.82ea2cp-7f, 0x1.49f96p-6f, 0x1.750ed2p-6f, 0x1.3e7c84p-6f, 0x1.82152ap-7f, 0x1.4e2238p-9f, -0x1.6748fcp-8f, -0x1.55a794p-7f, -0x1.7ffe0ep-7f, -0x1.473f9ep-7f, -0x1.acfd5ap-8f, -0x1.6e30eap-9f, 0x1.f530cp-13f, 0x1.101aap-9f, 0x1.66c2ecp-9f, 0x1.4d8064p-9f, 0x1.f43e1ep-10f, 0x1.33d13ep-10f, 0x1.232856p-11f, 0x1.1ad0c4p-13f, -0x1.89dfa8p-14f, -0x1.7b6412p-13f, -0x1.81816p-13f, -0x1.38429cp-13f, -0x1.b9c11p-14f, -0x1.1af64p-14f, -0x1.4e6566p-15f, -0x1.708ab6p-16f, -0x1.7d7ab2p-17f, -0x1.74ae1cp-18f, -0x1.58d8eep-19f},
         {0x1.702p-33f, 0x1.d78p-34f, 0x1.3a4p-34f, 0x1.7acp-35f, 0x1.7f2p-36f, 0x1.f62p-36f, 0x1.84cp-35f, 0x1.e84p-35f, 0x1.ee8p-35f, 0x1.b44p-35f, 0x1.534p-35f, 0x1.94ap-36f, 0x1.eaap-37f, 0x1.602p-38f, 0x1.e7p-39f, 0x1.83ap-38f, 0x1.96ep-38f, 0x1.c7cp-38f, 0x1.78cp-38f, 0x1.13ep-38f, 0x1.76ap-39f, 0x1.9c6p-40f, 0x1.e5ap-41f, 0x1.1b6p-41f, 0x1.7e2p-42f, 0x1.e68p-43f, 0x1.2b8p-43f, 0x1.77cp-44f, 0x1.e76p-45f, 0x1.764p-45f, 0x1.3cp-45f, 0x1.cbep-24f},
     },
-    0x1.555556p+2f, 0x1.74p+2f
+    0x1.555556p+2f, 0x1.8p+23f, 0, 0x1.74p+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a near i 3/64 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a: near i 3/64 */
 static const gv_float_row gv_gelu_grad_float_rows[128] = {
     {{0.0f, 0x1p-1f, 0.0f, -0x1.988454p-1f, 0x1.807014p-18f, 0x1.0ff08cp-2f, 0x1.c467p-8f, 0x1.c1p-35f}},
     {{0x1.863798p-5f, 0x1.d91c64p-2f, -0x1.8d976p-27f, -0x1.97973cp-1f, 0x1.36d16cp-5f, 0x1.0eea2p-2f, -0x1.ca606ep-7f, 0x1.fd4p-36f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_gelu_grad_float_rows[128] = {
     {{0x1.7a168ep+2f, -0x1.03be98p-24f, 0x1.0048e6p-49f, 0x1.7402e8p-22f, -0x1.0202f8p-20f, 0x1.cd075ep-20f, -0x1.2aaa84p-19f, 0x1.11ap-45f}},
     {{0x1.7d1566p+2f, -0x1.8cdb78p-25f, -0x1.32f31ep-52f, 0x1.1e979cp-22f, -0x1.911decp-21f, 0x1.69d96ap-20f, -0x1.d9a49ap-20f, 0x1.9c6p-25f}},
 };
-static const gv_float_table gv_gelu_grad_float_table = {gv_gelu_grad_float_rows, 0x1.555556p+4f, 0x1.7dp+2f};
+static const gv_float_table gv_gelu_grad_float_table = {gv_gelu_grad_float_rows, 0x1.555556p+4f, 0x1.8p+23f, 0, 0x1.7dp+2f};
 #endif
 
 #endif

@@ -3,7 +3,7 @@
 #define GV_TABLES_GELU_SIGMOID_GRAD_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a near i 3/16 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a: near i 3/16 */
 static const gv_float_table gv_gelu_sigmoid_grad_float_table = {
     {
         {0.0f, 0x1.813a04p-3f, 0x1.7e052ep-2f, 0x1.22f76ep-1f, 0x1.808aa8p-1f, 0x1.e33616p-1f, 0x1.1f08e8p+0f, 0x1.4f47acp+0f, 0x1.810088p+0f, 0x1.aea8bcp+0f, 0x1.de415p+0f, 0x1.0713dp+1f, 0x1.202ca2p+1f, 0x1.3833ecp+1f, 0x1.502b9p+1f, 0x1.684df2p+1f, 0x1.8070fp+1f, 0x1.97c01ep+1f, 0x1.b0b92ep+1f, 0x1.c7eb68p+1f, 0x1.dfe1dep+1f, 0x1.f74072p+1f, 0x1.07fcaap+2f, 0x1.144038p+2f, 0x1.1fa7p+2f, 0x1.2c5936p+2f, 0x1.37b042p+2f, 0x1.43ecfcp+2f, 0x1.50231p+2f, 0x1.5bc6c4p+2f, 0x1.68693ap+2f, 0x1.739a5p+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_gelu_sigmoid_grad_float_table = {
         {0x1.49b9aap-4f, 0x1.3e641ap-4f, 0x1.86391cp-4f, 0x1.c46dfp-5f, 0x1.d4583ep-9f, -0x1.a68252p-6f, -0x1.ea7e76p-6f, -0x1.5cc03ep-6f, -0x1.645968p-7f, -0x1.c8a2eap-9f, 0x1.af19bcp-12f, 0x1.ef190cp-10f, 0x1.11aa04p-9f, 0x1.cedd2ep-10f, 0x1.599838p-10f, 0x1.ded68p-11f, 0x1.3a9ffp-11f, 0x1.8bdp-12f, 0x1.dd2d24p-13f, 0x1.1193cap-13f, 0x1.24255ap-14f, 0x1.134b0ep-15f, 0x1.7ce186p-17f, -0x1.0f814cp-21f, -0x1.b4affp-18f, -0x1.2f95a2p-17f, -0x1.42f366p-17f, -0x1.334204p-17f, -0x1.12f414p-17f, -0x1.d976e8p-18f, -0x1.8d025cp-18f, -0x1.4690fep-18f},
         {0x1.6bcp-33f, 0x1.6e2p-33f, 0x1.78ep-34f, 0x1.15ap-34f, 0x1.77ap-34f, 0x1.548p-34f, 0x1.1cep-34f, 0x1.53cp-33f, 0x1.b0ap-35f, 0x1.21cp-35f, 0x1.698p-36f, 0x1.68p-37f, 0x1.59cp-38f, 0x1.3cap-39f, 0x1.01ap-40f, 0x1.916p-40f, 0x1.124p-39f, 0x1.e1cp-40f, 0x1.0ecp-39f, 0x1.72p-40f, 0x1.48ap-40f, 0x1.3eep-40f, 0x1.d1ap-41f, 0x1.91ap-41f, 0x1.4eap-41f, 0x1.032p-41f, 0x1.8dcp-42f, 0x1.2ep-42f, 0x1.0f4p-42f, 0x1.8fep-43f, 0x1.5ecp-43f, 0x1.e6p-12f},
     },
-    0x1.555556p+2f, 0x1.74p+2f
+    0x1.555556p+2f, 0x1.8p+23f, 0, 0x1.74p+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a near i 3/64 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a: near i 3/64 */
 static const gv_float_row gv_gelu_sigmoid_grad_float_rows[128] = {
     {{0.0f, 0x1p-1f, 0.0f, -0x1.b3b646p-1f, 0x1.449046p-19f, 0x1.a49f3p-2f, -0x1.bc9ac4p-9f, 0x1.34p-35f}},
     {{0x1.7252ap-5f, 0x1.d8a55p-2f, -0x1.d721f2p-29f, -0x1.b26c9cp-1f, 0x1.c71cbap-5f, 0x1.a0e15cp-2f, -0x1.54913ap-5f, 0x1.706p-34f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_gelu_sigmoid_grad_float_rows[128] = {
     {{0x1.79f18ep+2f, -0x1.996ff8p-12f, 0x1.a5894ep-37f, 0x1.35e71p-11f, -0x1.cdd5fcp-12f, 0x1.c18386p-13f, -0x1.3e9008p-14f, 0x1.0b6p-44f}},
     {{0x1.7d0e0ep+2f, -0x1.7c5f38p-12f, -0x1.08018cp-38f, 0x1.203ab8p-11f, -0x1.ae2a28p-12f, 0x1.a3820ap-13f, -0x1.2ad464p-14f, 0x1.88ep-12f}},
 };
-static const gv_float_table gv_gelu_sigmoid_grad_float_table = {gv_gelu_sigmoid_grad_float_rows, 0x1.555556p+4f, 0x1.7dp+2f};
+static const gv_float_table gv_gelu_sigmoid_grad_float_table = {gv_gelu_sigmoid_grad_float_rows, 0x1.555556p+4f, 0x1.8p+23f, 0, 0x1.7dp+2f};
 #endif
 
 #endif

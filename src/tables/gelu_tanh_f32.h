@@ -3,7 +3,7 @@
 #define GV_TABLES_GELU_TANH_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t(a), a near i 3/16 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t(a), a: near i 3/16 */
 static const gv_float_table gv_gelu_tanh_float_table = {
     {
         {0.0f, 0x1.7f98fcp-3f, 0x1.8638dep-2f, 0x1.22ba2ap-1f, 0x1.81edd2p-1f, 0x1.ded2fep-1f, 0x1.1ecf86p+0f, 0x1.5070a6p+0f, 0x1.808b6ap+0f, 0x1.afee8p+0f, 0x1.e07df6p+0f, 0x1.0894bp+1f, 0x1.1fa966p+1f, 0x1.37728cp+1f, 0x1.50470cp+1f, 0x1.673e9ep+1f, 0x1.80dc3cp+1f, 0x1.97d1dcp+1f, 0x1.b094f6p+1f, 0x1.c80aa6p+1f, 0x1.df1f6ap+1f, 0x1.f7e4dcp+1f, 0x1.0792dap+2f, 0x1.13943ep+2f, 0x1.20143cp+2f, 0x1.2ba004p+2f, 0x1.387458p+2f, 0x1.4385eap+2f, 0x1.506bb2p+2f, 0x1.5bcbfp+2f, 0x1.67d726p+2f, 0x1.74379ap+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_gelu_tanh_float_table = {
         {-0x1.91ca68p-7f, -0x1.269252p-7f, -0x1.7a0438p-8f, -0x1.7e1c1p-10f, 0x1.633102p-9f, 0x1.720aa6p-8f, 0x1.bcdc0cp-8f, 0x1.980e3ep-8f, 0x1.298092p-8f, 0x1.425d5ap-9f, 0x1.309166p-11f, -0x1.945006p-11f, -0x1.8f2fc6p-10f, -0x1.ccef3ap-10f, -0x1.aab0acp-10f, -0x1.51248p-10f, -0x1.c60122p-11f, -0x1.e93b6ap-12f, -0x1.3c0e1ep-13f, 0x1.d05cap-15f, 0x1.486bfp-13f, 0x1.7683ap-13f, 0x1.432f0ap-13f, 0x1.d5cad8p-14f, 0x1.2a9f4p-14f, 0x1.51affp-15f, 0x1.56940ep-16f, 0x1.392c7cp-17f, 0x1.028c28p-18f, 0x1.81d8bap-20f, 0x1.043674p-21f, 0x1.3d00ep-23f},
         {0x1.6ap-34f, 0x1.8bp-33f, 0x1.2e4p-33f, 0x1.c2ap-34f, 0x1.866p-33f, 0x1.898p-35f, 0x1.1fap-35f, 0x1.b6cp-36f, 0x1.1f6p-36f, 0x1.2ccp-37f, 0x1.e86p-39f, 0x1.616p-40f, 0x1.3fcp-39f, 0x1.57ep-39f, 0x1.656p-39f, 0x1.1dp-39f, 0x1.e3ep-40f, 0x1.352p-40f, 0x1.ac6p-41f, 0x1.f7ap-42f, 0x1.636p-42f, 0x1.80ap-43f, 0x1.6e8p-42f, 0x1.11ep-41f, 0x1.0bap-42f, 0x1.06ap-40f, 0x1.d86p-40f, 0x1.3a6p-39f, 0x1.1bcp-39f, 0x1.fa4p-41f, 0x1.9ecp-41f, 0x1.604p-34f},
     },
-    0x1.555556p+2f, 0x1.74p+2f
+    0x1.555556p+2f, 0x1.8p+23f, 0, 0x1.74p+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t(a), a near i 3/64 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t(a), a: near i 3/64 */
 static const gv_float_row gv_gelu_tanh_float_rows[128] = {
     {{0.0f, 0.0f, 0.0f, 0x1p-1f, -0x1.988454p-2f, 0x1.b8be74p-20f, 0x1.117636p-4f, 0x1.504p-31f}},
     {{0x1.877eb4p-5f, 0x1.789298p-6f, -0x1.117d4cp-30f, 0x1.d8fbep-2f, -0x1.979482p-2f, 0x1.a1c20ep-7f, 0x1.10486ep-4f, 0x1.11ap-30f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_gelu_tanh_float_rows[128] = {
     {{0x1.79ea0ep+2f, 0x1.b5442p-33f, 0x1.e32ecep-61f, -0x1.e5eedp-30f, 0x1.0547fcp-27f, -0x1.6a3baep-26f, 0x1.65a4d6p-25f, 0x1.084p-45f}},
     {{0x1.7ceda4p+2f, 0x1.1eddbap-33f, 0x1.13086cp-61f, -0x1.4320b8p-30f, 0x1.606f12p-28f, -0x1.effab2p-27f, 0x1.f23b68p-26f, 0x1.8a2p-36f}},
 };
-static const gv_float_table gv_gelu_tanh_float_table = {gv_gelu_tanh_float_rows, 0x1.555556p+4f, 0x1.7dp+2f};
+static const gv_float_table gv_gelu_tanh_float_table = {gv_gelu_tanh_float_rows, 0x1.555556p+4f, 0x1.8p+23f, 0, 0x1.7dp+2f};
 #endif
 
 #endif

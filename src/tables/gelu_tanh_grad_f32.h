@@ -3,7 +3,7 @@
 #define GV_TABLES_GELU_TANH_GRAD_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a near i 3/16 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a: near i 3/16 */
 static const gv_float_table gv_gelu_tanh_grad_float_table = {
     {
         {0.0f, 0x1.858758p-3f, 0x1.7b978ap-2f, 0x1.22491ap-1f, 0x1.81485ep-1f, 0x1.e139a2p-1f, 0x1.1f12f4p+0f, 0x1.4f519cp+0f, 0x1.7fe4ap+0f, 0x1.af4238p+0f, 0x1.e120eep+0f, 0x1.077f8ep+1f, 0x1.1fd1eep+1f, 0x1.38b4a4p+1f, 0x1.50529ap+1f, 0x1.685ebcp+1f, 0x1.8015d2p+1f, 0x1.982d8p+1f, 0x1.af93dcp+1f, 0x1.c74d6cp+1f, 0x1.e0b4e6p+1f, 0x1.f730dap+1f, 0x1.0815e4p+2f, 0x1.1403b6p+2f, 0x1.206efcp+2f, 0x1.2c49cep+2f, 0x1.385fe8p+2f, 0x1.446fbcp+2f, 0x1.4fde1ap+2f, 0x1.5c2f74p+2f, 0x1.67f8dap+2f, 0x1.744c72p+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_gelu_tanh_grad_float_table = {
         {0x1.097c6ep-3f, 0x1.958446p-7f, 0x1.5a107ap-6f, 0x1.84a0ccp-6f, 0x1.43402cp-6f, 0x1.6b0c18p-7f, 0x1.39b31p-10f, -0x1.b3354ap-8f, -0x1.5dc94ep-7f, -0x1.678ddap-7f, -0x1.1fab72p-7f, -0x1.6e2058p-8f, -0x1.498bb2p-9f, -0x1.1ee50ep-13f, 0x1.6c5e2cp-10f, 0x1.17e04ap-9f, 0x1.27eddep-9f, 0x1.fe414ap-10f, 0x1.6ef366p-10f, 0x1.a5544ep-11f, 0x1.3ae538p-12f, -0x1.2b1aa6p-15f, -0x1.a1e468p-13f, -0x1.e89432p-13f, -0x1.98f818p-13f, -0x1.199f7cp-13f, -0x1.4e0e18p-14f, -0x1.5c4936p-15f, -0x1.4278d2p-16f, -0x1.0a9b32p-17f, -0x1.8ac5f4p-19f, -0x1.0613fp-20f},
         {0x1.71p-33f, 0x1.a4ep-34f, 0x1.41ep-34f, 0x1.734p-35f, 0x1.c28p-36f, 0x1.018p-35f, 0x1.adap-35f, 0x1.d4ep-35f, 0x1.36cp-33f, 0x1.6e6p-35f, 0x1.5fp-35f, 0x1.a48p-36f, 0x1.f82p-37f, 0x1.b6p-38f, 0x1.d82p-39f, 0x1.62ap-38f, 0x1.bccp-38f, 0x1.ce8p-38f, 0x1.b4ep-38f, 0x1.48ep-37f, 0x1.288p-36f, 0x1.78ep-35f, 0x1.eacp-36f, 0x1.73p-35f, 0x1.af2p-32f, 0x1.a5ep-32f, 0x1.bfcp-31f, 0x1.85ap-30f, 0x1.2ecp-31f, 0x1.9e4p-31f, 0x1.c38p-32f, 0x1.568p-28f},
     },
-    0x1.555556p+2f, 0x1.74p+2f
+    0x1.555556p+2f, 0x1.8p+23f, 0, 0x1.74p+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a near i 3/64 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a: near i 3/64 */
 static const gv_float_row gv_gelu_tanh_grad_float_rows[128] = {
     {{0.0f, 0x1p-1f, 0.0f, -0x1.988454p-1f, 0x1.803896p-18f, 0x1.1149dap-2f, 0x1.c05e04p-8f, 0x1.c1ep-35f}},
     {{0x1.850eep-5f, 0x1.d939f4p-2f, -0x1.17740ep-27f, -0x1.97977ap-1f, 0x1.376c2cp-5f, 0x1.103cfap-2f, -0x1.d4d38ep-7f, 0x1.076p-35f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_gelu_tanh_grad_float_rows[128] = {
     {{0x1.7a0ebap+2f, -0x1.dca9fap-30f, -0x1.67daf4p-55f, 0x1.007698p-26f, -0x1.0a506ap-24f, 0x1.635258p-23f, -0x1.55fdbp-22f, 0x1.0ap-45f}},
     {{0x1.7d012ep+2f, -0x1.3fc89p-30f, 0x1.55615p-55f, 0x1.5ce6e6p-27f, -0x1.6f9ef6p-25f, 0x1.f22686p-24f, -0x1.e47d5ep-23f, 0x1.4ap-30f}},
 };
-static const gv_float_table gv_gelu_tanh_grad_float_table = {gv_gelu_tanh_grad_float_rows, 0x1.555556p+4f, 0x1.7dp+2f};
+static const gv_float_table gv_gelu_tanh_grad_float_table = {gv_gelu_tanh_grad_float_rows, 0x1.555556p+4f, 0x1.8p+23f, 0, 0x1.7dp+2f};
 #endif
 
 #endif

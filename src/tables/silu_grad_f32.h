@@ -3,7 +3,7 @@
 #define GV_TABLES_SILU_GRAD_F32_H
 #include "../cr/float_tables.h"
 
-#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a near i 1/4 */
+#if GV_FLOAT_TABLES == GV_REGISTERS /* t'(a), a: near i 1/4 */
 static const gv_float_table gv_silu_grad_float_table = {
     {
         {0.0f, 0x1.f1a7dp-3f, 0x1.03df98p-1f, 0x1.84071p-1f, 0x1.ff6edp-1f, 0x1.4747fcp+0f, 0x1.827abcp+0f, 0x1.bfcbaep+0f, 0x1.005cfap+1f, 0x1.1f954ap+1f, 0x1.3ff5c2p+1f, 0x1.5fd97p+1f, 0x1.80f43p+1f, 0x1.9f04aep+1f, 0x1.c09c22p+1f, 0x1.df309p+1f, 0x1.ff3d4p+1f, 0x1.0f8e04p+2f, 0x1.202326p+2f, 0x1.2f9f78p+2f, 0x1.40604p+2f, 0x1.5018acp+2f, 0x1.5f6d74p+2f, 0x1.70951p+2f, 0x1.802034p+2f, 0x1.90206p+2f, 0x1.9f695p+2f, 0x1.b02cd2p+2f, 0x1.bfec0ap+2f, 0x1.d024f4p+2f, 0x1.dfaf18p+2f, 0x1.efcbecp+2f},
@@ -17,9 +17,9 @@ static const gv_float_table gv_silu_grad_float_table = {
         {0x1.440d98p-11f, 0x1.5de4dcp-9f, 0x1.04e0acp-8f, 0x1.cf407p-9f, 0x1.0294d6p-9f, 0x1.35a0e6p-12f, -0x1.b16dbcp-11f, -0x1.47595p-10f, -0x1.31b40cp-10f, -0x1.bf506ap-11f, -0x1.0c5ebap-11f, -0x1.f9055cp-13f, -0x1.09ccfcp-14f, 0x1.1ffdfep-15f, 0x1.42b906p-14f, 0x1.6c5a3ap-14f, 0x1.505a9p-14f, 0x1.188beep-14f, 0x1.b7944cp-15f, 0x1.49b302p-15f, 0x1.de635p-16f, 0x1.51899cp-16f, 0x1.d035d6p-17f, 0x1.36d97ep-17f, 0x1.93bda8p-18f, 0x1.f7fc6ep-19f, 0x1.28d72ep-19f, 0x1.3ce4b4p-20f, 0x1.1139eap-21f, 0x1.709558p-24f, -0x1.69365cp-23f, -0x1.4bf65ap-22f},
         {0x1.28p-34f, 0x1.62cp-34f, 0x1.02cp-34f, 0x1.34ap-35f, 0x1.cd4p-37f, 0x1.5p-35f, 0x1.0fcp-35f, 0x1.c82p-36f, 0x1.128p-35f, 0x1.beep-36f, 0x1.f44p-35f, 0x1.ea2p-37f, 0x1.b1ep-37f, 0x1.14ep-37f, 0x1.64ap-38f, 0x1.8fap-39f, 0x1.eeep-40f, 0x1.69p-41f, 0x1.93ep-42f, 0x1.89p-41f, 0x1.e5ep-41f, 0x1.0a8p-40f, 0x1.03ep-40f, 0x1.33ep-40f, 0x1.6d8p-41f, 0x1.568p-41f, 0x1.4b6p-41f, 0x1.04p-41f, 0x1.f4ep-42f, 0x1.8ccp-42f, 0x1.7p-42f, 0x1.88cp-9f},
     },
-    0x1p+2f, 0x1.fp+2f
+    0x1p+2f, 0x1.8p+23f, 0, 0x1.fp+2f
 };
-#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a near i 1/16 */
+#elif GV_FLOAT_TABLES == GV_ROWS /* t'(a), a: near i 1/16 */
 static const gv_float_row gv_silu_grad_float_rows[128] = {
     {{0.0f, 0x1p-1f, 0.0f, -0x1p-1f, -0x1.2c8462p-24f, 0x1.556394p-4f, -0x1.89501ep-11f, 0x1.13cp-38f}},
     {{0x1.05904p-4f, 0x1.df53a8p-2f, -0x1.2f5928p-27f, -0x1.fef506p-2f, 0x1.0507ap-6f, 0x1.53304ap-4f, -0x1.fdf942p-9f, 0x1.c7p-36f}},
@@ -150,7 +150,7 @@ static const gv_float_row gv_silu_grad_float_rows[128] = {
     {{0x1.f7f93cp+2f, -0x1.56622p-9f, 0x1.5d54b8p-34f, 0x1.244c0ep-9f, -0x1.e403f2p-11f, 0x1.fe482p-13f, -0x1.75550ep-15f, 0x1.05p-43f}},
     {{0x1.fc1fc2p+2f, -0x1.43ed82p-9f, 0x1.f0c784p-35f, 0x1.14ffa8p-9f, -0x1.cbc71cp-11f, 0x1.e68d06p-13f, -0x1.66eabap-15f, 0x1.4eap-9f}},
 };
-static const gv_float_table gv_silu_grad_float_table = {gv_silu_grad_float_rows, 0x1p+4f, 0x1.fcp+2f};
+static const gv_float_table gv_silu_grad_float_table = {gv_silu_grad_float_rows, 0x1p+4f, 0x1.8p+23f, 0, 0x1.fcp+2f};
 #endif
 
 #endif

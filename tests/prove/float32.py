@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from flint import arb
 from prove.approximation import Taylor, largest_difference
 from prove.float64 import tabulated
@@ -50,14 +51,23 @@ def read_table(name: str, layout: str, root: Path = ROOT) -> list[Row]:
     text = (root / "src" / "tables" / f"{name}_f32.h").read_text()
     text = text.split("#elif")[LAYOUTS.index(layout)]
     numbers = [floats(line) for line in re.findall(r"\{+([-0-9a-fxp+., ]+)\}", text)]
-    inverse, last = floats(re.search(r"([0-9a-fxp+.-]+, [0-9a-fxp+.-]+)\s*\};", text).group(1))
+    inverse, start, shift, last = re.search(r"(\S+)f, (\S+)f, (\d+), (\S+)f\s*\};", text).groups()
+    inverse, start, last = map(float.fromhex, (inverse, start, last))
     rows = list(zip(*numbers, strict=True)) if layout == "registers" else numbers
     pieces = []
     for index, row in enumerate(rows):
-        low = (arb(index) - 0.5) / arb(inverse) if index else ZERO
-        high = arb(last) if index == len(rows) - 1 else (arb(index) + 0.5) / arb(inverse)
-        pieces.append(Row(row[0], row[1], row[2], list(row[3:-1]), row[-1], low, high))
+        low, high = span(index, inverse, start, int(shift))
+        high = arb(last) if index == len(rows) - 1 else high
+        pieces.append(Row(row[0], row[1], row[2], list(row[3:-1]), row[-1], low if index else ZERO, high))
     return pieces
+
+
+def span(index: int, inverse: float, start: float, shift: int) -> tuple[arb, arb]:
+    """The a whose a inverse + start, rounded to nearest, has the bits of `start` and `index` after `shift` bits."""
+    first = int(np.float32(start).view(np.uint32)) + (index << shift)
+    words = (first - 1, first, first + (1 << shift) - 1, first + (1 << shift))
+    sums = [arb(float(np.uint32(word).view(np.float32))) for word in words]
+    return tuple(((sums[k] + sums[k + 1]) / 2 - start) / inverse for k in (0, 2))
 
 
 class FloatTracking(DoubleTracking):

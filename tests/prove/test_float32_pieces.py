@@ -69,7 +69,7 @@ def sum_of(layout, derivative):
     """hi, lo and loss as they were proved."""
     c = columns(layout, "along.from.at")
     h, m = "along.from.h", "along.slope"
-    leading = f"({derivative} ? gv_floats_step(x) : gv_floats_not_negative(x))"
+    leading = f"({derivative} ? gv_floats_step(x, gv_floats_all(1.0)) : gv_floats_not_negative(x))"
 
     def signed(text):
         return f"gv_floats_times_sign({text}, x)" if derivative else text
@@ -93,8 +93,8 @@ def test_the_code_is_the_algorithm_that_was_proved(layout):
     assert algorithm(layout, "gv_float_locate", f, x, at) == f"{{at, {h}}}"
     assert algorithm(layout, "gv_float_along", f, origin) == "{from, gv_float_slope(f, from.at, from.h)}"
     assert algorithm(layout, "gv_float_clamped", f, x) == "gv_floats_at_most(gv_floats_magnitude(x), f.last)"
-    step = "gv_floats_madd_all(gv_float_clamped(f, x), f.inverse, 12582912.0)"
-    assert algorithm(layout, "gv_float_find", f, x) == f"gv_floats_find({step})"
+    step = "gv_floats_madd_all(gv_float_clamped(f, x), f.inverse, f.from)"
+    assert algorithm(layout, "gv_float_find", f, x) == f"gv_floats_find({step}, f.shift)"
 
 
 @pytest.fixture

@@ -6,10 +6,13 @@
 #include <immintrin.h>
 #endif
 #include <stddef.h>
+#include "cr/float_gaussian.h"
 #include "cr/float_pieces.h"
 #include "cr/float_sigmoid.h"
 #include "tables/gelu_f32.h"
+#include "tables/gelu_gaussian_f32.h"
 #include "tables/gelu_grad_f32.h"
+#include "tables/gelu_grad_gaussian_f32.h"
 #include "tables/gelu_sigmoid_grad_f32.h"
 #include "tables/gelu_tanh_f32.h"
 #include "tables/gelu_tanh_grad_f32.h"
@@ -54,3 +57,18 @@ EVALUATE_SIGMOID(gelu_sigmoid, gv_gelu_sigmoid_rate, 0)
 EVALUATE_SIGMOID(gelu_sigmoid_grad, gv_gelu_sigmoid_rate, 1)
 EVALUATE_SIGMOID(silu, gv_silu_rate, 0)
 EVALUATE_SIGMOID(silu_grad, gv_silu_rate, 1)
+
+#define EVALUATE_GAUSSIAN(name, derivative, zero) \
+    void by_gaussian_##name(const float *x, float *y, uint8_t *decided, size_t n) { \
+        const gv_float_table *f = &gv_##name##_gaussian_float_table; \
+        for (size_t i = 0; i < n; i += GV_FLOAT_LANES) { \
+            gv_floats input = gv_floats_load(x + i); \
+            gv_float_gaussian_work work = gv_float_gaussian_start(f, input, find(f, x + i)); \
+            gv_float_gaussian_factors factors = gv_float_gaussian_evaluate(f, work); \
+            uint32_t open = gv_float_gaussian_round(derivative, zero, input, factors, y + i); \
+            for (size_t k = 0; k < GV_FLOAT_LANES; k++) decided[i + k] = !(open >> k & 1); \
+        } \
+    }
+
+EVALUATE_GAUSSIAN(gelu, 0, -14.5f)
+EVALUATE_GAUSSIAN(gelu_grad, 1, -14.625f)

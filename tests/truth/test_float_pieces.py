@@ -22,6 +22,7 @@ VECTORS = {  # lanes, tables, the level of x86-64 that this machine must have, c
 }
 STAGES = [
     *(("pieces", f) for f in ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad"]),
+    *(("gaussian", f) for f in ["gelu", "gelu_grad"]),
     *(("sigmoid", f) for f in ["gelu_sigmoid", "gelu_sigmoid_grad", "silu", "silu_grad"]),
 ]
 stages = pytest.mark.parametrize(("by", "function"), STAGES)
