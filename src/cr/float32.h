@@ -65,7 +65,9 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
             if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
-/* Stages 2 and 3 */
+/* Stage 1: how many it leaves, and their places; stages 2 and 3: those */
+#define gv_f32_stage_1 GV_TYPED(gv_f32_stage_1)
+typedef size_t (*gv_f32_stage_1)(const float *x, float *y, size_t n, size_t most, unsigned short *place);
 #define gv_f32_rest GV_TYPED(gv_f32_rest)
 typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *place, size_t count);
 
@@ -73,14 +75,20 @@ typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *plac
 #include "float_gaussian.h"
 #include "float_pieces.h"
 #include "float_sigmoid.h"
-#include "../tables/gelu_f32.h"
 #include "../tables/gelu_gaussian_f32.h"
 #include "../tables/gelu_grad_f32.h"
 #include "../tables/gelu_grad_gaussian_f32.h"
 #include "../tables/gelu_sigmoid_grad_f32.h"
-#include "../tables/gelu_tanh_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
+#if GV_FLOAT_TABLES == GV_ROWS
+#include "float_cubics.h"
+#include "../tables/gelu_cubic_f32.h"
+#include "../tables/gelu_tanh_cubic_f32.h"
+#else
+#include "../tables/gelu_f32.h"
+#include "../tables/gelu_tanh_f32.h"
 #include "../tables/silu_grad_f32.h"
+#endif
 
 #define GV_ARRAY_GROUP 64
 #define GV_FEW_LANES 8 /* of 64 */
@@ -144,7 +152,8 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
             gv_floats_place at = gv_floats_find_rows(f, offset + i % GV_ROWS_AHEAD + k);
-            lanes |= (uint64_t)gv_float_piece(f, derivative, input, at, y + i + k) << k;
+            gv_float_sloped along = gv_float_along(f, gv_float_locate(f, input, at));
+            lanes |= (uint64_t)gv_float_round(gv_float_sum(f, derivative, input, along), y + i + k) << k;
 #else
             gv_float_located ahead = gv_f32_locate(f, x + gv_least(i + k + 2 * step, n - step));
             gv_float_sloped later = gv_float_along(f, next);
@@ -158,6 +167,30 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     }
     return count;
 }
+
+#if GV_FLOAT_TABLES == GV_ROWS
+/* The same for gelu and gelu_tanh */
+#define gv_f32_by_cubics GV_TYPED(gv_f32_by_cubics)
+GV_INLINE size_t gv_f32_by_cubics(const gv_float_cubics *f, int derivative, gv_f32_limits limits, const float *x,
+                                  float *y, size_t n, size_t most, unsigned short *place) {
+    size_t count = 0, step = GV_FLOAT_LANES;
+    uint32_t offset[64]; /* more would leave the level-1 cache less for the table */
+    for (size_t i = 0; i < n && count <= most; i += 64) {
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += step) gv_floats_store_cubic_offsets(f, x + i + k, offset + k);
+        GV_ROLLED
+        for (size_t k = 0; k < 64; k += step) {
+            gv_floats input = gv_floats_load(x + i + k), row[4];
+            gv_floats_columns_at(f->rows, offset + k, row);
+            gv_floats_sum sum = gv_float_cubic_sum(input, gv_float_cubic(f, input, row));
+            lanes |= (uint64_t)gv_float_round(sum, y + i + k) << k;
+        }
+        lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
+        count = gv_append_places(place, count, lanes, i);
+    }
+    return count;
+}
+#endif
 
 /* The same for silu, gelu_sigmoid and their gradients, for every x; four groups of lanes are in work at once */
 #define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
@@ -216,8 +249,8 @@ GV_INLINE size_t gv_f32_by_gaussian(const gv_float_table *f, int derivative, gv_
         for (size_t k = 0; k < 64; k += step) {
             gv_floats input = gv_floats_load(x + i + k);
 #if GV_FLOAT_TABLES == GV_ROWS
-            const uint32_t *rows = offset + i % GV_ROWS_AHEAD + k;
-            gv_float_gaussian_work work = gv_float_gaussian_start(f, input, gv_floats_find_rows(f, rows));
+            gv_float_gaussian_work work =
+                gv_float_gaussian_start(f, input, gv_floats_find_rows(f, offset + i % GV_ROWS_AHEAD + k));
             gv_float_gaussian_factors factors = gv_float_gaussian_evaluate(f, work);
             lanes |= (uint64_t)gv_float_gaussian_round(derivative, limits.zero, input, factors, y + i + k) << k;
 #else
@@ -244,7 +277,8 @@ GV_INLINE size_t gv_f32_by_gaussian(const gv_float_table *f, int derivative, gv_
 #endif
 
 typedef struct {
-    const gv_float_table *pieces, *gaussian;
+    gv_f32_stage_1 pieces;
+    const gv_float_table *gaussian;
     gv_f32_rest gathered;
 } gv_f32_by;
 
@@ -274,8 +308,7 @@ GV_INLINE size_t gv_f32_by_sorting(const gv_f32_by *f, int derivative, gv_f32_li
         near[nears + k] = 1.0f;
         far[fars + k] = GV_FLOAT_GAUSSIAN_EDGE;
     }
-    f->gathered(near, near_y, place,
-                gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, gv_whole_64(nears), n, place));
+    f->gathered(near, near_y, place, f->pieces(near, near_y, gv_whole_64(nears), n, place));
     f->gathered(far, far_y, place,
                 gv_f32_by_gaussian(f->gaussian, derivative, limits, far, far_y, gv_whole_64(fars), n, place));
     nears = fars = 0;
@@ -320,10 +353,7 @@ GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits
 
 #define GV_WIDE_BLOCKS 63 /* after a block of which it left too much, so many are not tried */
 
-/* How to do a block of inputs. Stage 1: how many it leaves, and their places; stages 2 and 3: those. `first`, if there is
-   one, may leave 1 of `share` inputs. */
-#define gv_f32_stage_1 GV_TYPED(gv_f32_stage_1)
-typedef size_t (*gv_f32_stage_1)(const float *x, float *y, size_t n, size_t most, unsigned short *place);
+/* How to do a block of inputs. `first`, if there is one, may leave 1 of `share` inputs. */
 #define gv_f32_stages GV_TYPED(gv_f32_stages)
 typedef struct {
     gv_f32_stage_1 first;
@@ -421,6 +451,8 @@ GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU)
 GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD)
+#endif
+#if !GV_FLOAT_TABLES || GV_FLOAT_TABLES == GV_ROWS
 GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
 #endif
 #if GV_LANES > 1 && GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
@@ -437,12 +469,17 @@ GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
 #define GV_DEFINE_PIECES(name, derivative) \
     GV_DEFINE_FLOATS(pieces, name, gv_f32_by_pieces, &gv_##name##_float_table, derivative)
 
+#if GV_FLOAT_TABLES == GV_ROWS
+GV_DEFINE_FLOATS(pieces, gelu, gv_f32_by_cubics, &gv_gelu_cubics, 0)
+GV_DEFINE_FLOATS(pieces, gelu_tanh, gv_f32_by_cubics, &gv_gelu_tanh_cubics, 0)
+#else
 GV_DEFINE_PIECES(gelu, 0)
-GV_DEFINE_PIECES(gelu_grad, 1)
 GV_DEFINE_PIECES(gelu_tanh, 0)
+GV_DEFINE_PIECES(silu_grad, 1)
+#endif
+GV_DEFINE_PIECES(gelu_grad, 1)
 GV_DEFINE_PIECES(gelu_tanh_grad, 1)
 GV_DEFINE_PIECES(gelu_sigmoid_grad, 1)
-GV_DEFINE_PIECES(silu_grad, 1)
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
@@ -451,8 +488,9 @@ GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
 GV_DEFINE_FLOATS(wide, gelu, gv_f32_by_gaussian, &gv_gelu_gaussian_float_table, 0)
 GV_DEFINE_FLOATS(wide, gelu_grad, gv_f32_by_gaussian, &gv_gelu_grad_gaussian_float_table, 1)
 #else
-static const gv_f32_by gv_gelu_by = {&gv_gelu_float_table, &gv_gelu_gaussian_float_table, GV_TYPED(gv_gathered_gelu)};
-static const gv_f32_by gv_gelu_grad_by = {&gv_gelu_grad_float_table, &gv_gelu_grad_gaussian_float_table,
+static const gv_f32_by gv_gelu_by = {GV_TYPED(gv_pieces_gelu), &gv_gelu_gaussian_float_table,
+                                     GV_TYPED(gv_gathered_gelu)};
+static const gv_f32_by gv_gelu_grad_by = {GV_TYPED(gv_pieces_gelu_grad), &gv_gelu_grad_gaussian_float_table,
                                           GV_TYPED(gv_gathered_gelu_grad)};
 GV_DEFINE_FLOATS(wide, gelu, gv_f32_by_sorting, &gv_gelu_by, 0)
 GV_DEFINE_FLOATS(wide, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_by, 1)
@@ -476,4 +514,8 @@ GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)
 GV_DEFINE_F32(gelu_sigmoid_grad, pieces, 8, sigmoid)
 GV_DEFINE_F32(silu, sigmoid, 2, enclosed)
+#if GV_FLOAT_TABLES == GV_ROWS
+GV_DEFINE_F32(silu_grad, sigmoid, 2, enclosed)
+#else
 GV_DEFINE_F32(silu_grad, pieces, 8, sigmoid)
+#endif

@@ -164,21 +164,20 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     _mm256_storeu_ps(y, _mm256_blendv_ps(result, derivative ? _mm256_set1_ps(0.5f) : x, none));
     return (uint32_t)_mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(below, above), none));
 }
-/* Four columns of the eight rows of `step`, from the `first` on: a transposition in halves of registers */
-GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, __m256 *column) {
+/* Four columns of eight rows: a transposition in halves of registers */
+GV_INLINE void gv_floats_columns(const float *const *rows, __m256 *column) {
     __m256 r[4];
     GV_UNROLL
     for (int i = 0; i < 4; i++)
-        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[i]->c + first)),
-                                    _mm_load_ps(rows[i + 4]->c + first), 1);
+        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[i])), _mm_load_ps(rows[i + 4]), 1);
     __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(r[0], r[1]));
     __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(r[2], r[3]));
     __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(r[0], r[1]));
     __m256d high23 = _mm256_castps_pd(_mm256_unpackhi_ps(r[2], r[3]));
-    column[first] = _mm256_castpd_ps(_mm256_unpacklo_pd(low01, low23));
-    column[first + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
-    column[first + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
-    column[first + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
+    column[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(low01, low23));
+    column[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
+    column[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
+    column[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
 }
 /* Where in the table, in bytes, the rows of eight x are; of a NaN, any */
 GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
@@ -186,6 +185,16 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
     __m256i step = _mm256_castps_si256(gv_floats_madd_all(a, f->inverse, f->from));
     step = f->shift < 5 ? _mm256_slli_epi32(step, 5 - f->shift) : _mm256_srli_epi32(step, f->shift - 5);
     _mm256_storeu_si256((__m256i *)offset, _mm256_and_si256(step, _mm256_set1_epi32((GV_FLOAT_PIECES - 1) << 5)));
+}
+/* The same in a table of rows of four; of a NaN the last */
+GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
+    gv_floats a = _mm256_min_ps(gv_floats_magnitude(gv_floats_load(x)), _mm256_set1_ps(f->last));
+    __m256i sum = _mm256_castps_si256(gv_floats_add(a, gv_floats_all(f->from))); /* 3/2 2^k + n */
+    _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(sum, 10), 6)); /* 16 n */
+}
+/* The last 16 bits of a as the first of a float */
+GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 16));
 }
 
 #elif GV_FLOAT_LANES == 4
@@ -274,22 +283,31 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     vst1q_f32(y, vbslq_f32(none, derivative ? vdupq_n_f32(0.5f) : x, result));
     return gv_floats_set(vorrq_u32(vorrq_u32(below, above), none));
 }
-/* Four columns of the four rows, from the `first` on: a transposition */
-GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, float32x4_t *column) {
-    float32x4_t r0 = vld1q_f32(rows[0]->c + first), r1 = vld1q_f32(rows[1]->c + first);
-    float32x4_t r2 = vld1q_f32(rows[2]->c + first), r3 = vld1q_f32(rows[3]->c + first);
+/* Four columns of four rows: a transposition */
+GV_INLINE void gv_floats_columns(const float *const *rows, float32x4_t *column) {
+    float32x4_t r0 = vld1q_f32(rows[0]), r1 = vld1q_f32(rows[1]), r2 = vld1q_f32(rows[2]), r3 = vld1q_f32(rows[3]);
     float64x2_t low01 = vreinterpretq_f64_f32(vzip1q_f32(r0, r1)), low23 = vreinterpretq_f64_f32(vzip1q_f32(r2, r3));
     float64x2_t high01 = vreinterpretq_f64_f32(vzip2q_f32(r0, r1)), high23 = vreinterpretq_f64_f32(vzip2q_f32(r2, r3));
-    column[first] = vreinterpretq_f32_f64(vzip1q_f64(low01, low23));
-    column[first + 1] = vreinterpretq_f32_f64(vzip2q_f64(low01, low23));
-    column[first + 2] = vreinterpretq_f32_f64(vzip1q_f64(high01, high23));
-    column[first + 3] = vreinterpretq_f32_f64(vzip2q_f64(high01, high23));
+    column[0] = vreinterpretq_f32_f64(vzip1q_f64(low01, low23));
+    column[1] = vreinterpretq_f32_f64(vzip2q_f64(low01, low23));
+    column[2] = vreinterpretq_f32_f64(vzip1q_f64(high01, high23));
+    column[3] = vreinterpretq_f32_f64(vzip2q_f64(high01, high23));
 }
 GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
     gv_floats a = gv_floats_at_most(gv_floats_magnitude(gv_floats_load(x)), f->last);
     uint32x4_t step = vreinterpretq_u32_f32(gv_floats_madd_all(a, f->inverse, f->from));
     step = vshlq_u32(step, vdupq_n_s32(5 - f->shift)); /* to the right, if that is negative */
     vst1q_u32(offset, vandq_u32(step, vdupq_n_u32((GV_FLOAT_PIECES - 1) << 5)));
+}
+GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
+    /* of integers, so that a NaN is more than `last` */
+    uint32x4_t a = vreinterpretq_u32_f32(gv_floats_magnitude(gv_floats_load(x)));
+    a = vminq_u32(a, vreinterpretq_u32_f32(vdupq_n_f32(f->last)));
+    uint32x4_t sum = vreinterpretq_u32_f32(gv_floats_add(vreinterpretq_f32_u32(a), gv_floats_all(f->from)));
+    vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(sum, 10), 6)); /* 3/2 2^k + n: 16 n */
+}
+GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 16));
 }
 
 #else
@@ -341,6 +359,20 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     *y = below ? -0.0f : !(above | none) ? *y : !derivative ? x : none ? 0.5f : 1.0f;
     return (uint32_t)(below | above | none);
 }
+#if GV_FLOAT_TABLES == GV_ROWS
+GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
+    float a = fabsf(*x) < f->last ? fabsf(*x) : f->last;
+    *offset = gv_float_bits(a + f->from) << 10 >> 6;
+}
+GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
+    uint32_t bits = gv_float_bits(a) << 16;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+GV_INLINE void gv_floats_columns_at(const void *table, const uint32_t *offset, gv_floats *column) {
+    memcpy(column, (const char *)table + *offset, 4 * sizeof *column);
+}
+#endif
 GV_INLINE gv_floats_place gv_floats_find(gv_floats step, int shift) {
     return (int)(gv_float_bits(step) >> shift & (GV_FLOAT_PIECES - 1));
 }
@@ -355,13 +387,17 @@ GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_flo
 #endif
 
 #if GV_FLOAT_LANES == 8 || GV_FLOAT_LANES == 4
-GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
-    const gv_float_row *rows[GV_FLOAT_LANES];
-    gv_floats_place at;
+/* Four columns of the rows at `offset` */
+GV_INLINE void gv_floats_columns_at(const void *table, const uint32_t *offset, gv_floats *column) {
+    const float *rows[GV_FLOAT_LANES];
     GV_UNROLL
-    for (int i = 0; i < GV_FLOAT_LANES; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
-    gv_floats_columns(rows, 0, at.column);
-    gv_floats_columns(rows, 4, at.column);
+    for (int i = 0; i < GV_FLOAT_LANES; i++) rows[i] = (const float *)((const char *)table + offset[i]);
+    gv_floats_columns(rows, column);
+}
+GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
+    gv_floats_place at;
+    gv_floats_columns_at(f->rows, offset, at.column);
+    gv_floats_columns_at(f->rows->c + 4, offset, at.column + 4);
     return at;
 }
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {

@@ -118,8 +118,4 @@ GV_INLINE uint32_t gv_float_round(gv_floats_sum s, float *y) {
                                        gv_floats_add(s.hi, gv_floats_sub(s.lo, s.loss)));
 }
 
-GV_INLINE uint32_t gv_float_piece(const gv_float_table *f, int derivative, gv_floats x, gv_floats_place at, float *y) {
-    return gv_float_round(gv_float_sum(f, derivative, x, gv_float_along(f, gv_float_locate(f, x, at))), y);
-}
-
 #endif

@@ -49,6 +49,14 @@ typedef struct {
     float last;
 } gv_float_table;
 
+typedef struct { float c[4]; } GV_FLOAT_ALIGNED(16) gv_float_cubic_row; /* T0, T1, c2, c3 */
+typedef struct {
+    const gv_float_cubic_row *rows;
+    float from; /* |x| + from, rounded, has the number of the row in its last bits, and less `from` is its centre */
+    float last; /* the largest |x| that is not clamped */
+    float of_slope, of_bend; /* the bound: float_cubics.h */
+} gv_float_cubics;
+
 #define GV_EXP_BITS 3
 #endif
 

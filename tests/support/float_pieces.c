@@ -9,14 +9,20 @@
 #include "cr/float_gaussian.h"
 #include "cr/float_pieces.h"
 #include "cr/float_sigmoid.h"
-#include "tables/gelu_f32.h"
 #include "tables/gelu_gaussian_f32.h"
 #include "tables/gelu_grad_f32.h"
 #include "tables/gelu_grad_gaussian_f32.h"
 #include "tables/gelu_sigmoid_grad_f32.h"
-#include "tables/gelu_tanh_f32.h"
 #include "tables/gelu_tanh_grad_f32.h"
+#if GV_FLOAT_TABLES == GV_ROWS
+#include "cr/float_cubics.h"
+#include "tables/gelu_cubic_f32.h"
+#include "tables/gelu_tanh_cubic_f32.h"
+#else
+#include "tables/gelu_f32.h"
+#include "tables/gelu_tanh_f32.h"
 #include "tables/silu_grad_f32.h"
+#endif
 
 static gv_floats_place find(const gv_float_table *f, const float *x) {
 #if GV_FLOAT_LANES == 8 || GV_FLOAT_LANES == 4
@@ -28,21 +34,38 @@ static gv_floats_place find(const gv_float_table *f, const float *x) {
 #endif
 }
 
-#define EVALUATE(name, derivative) \
+static gv_floats_sum piece(const gv_float_table *f, int derivative, const float *x) {
+    gv_floats input = gv_floats_load(x);
+    return gv_float_sum(f, derivative, input, gv_float_along(f, gv_float_locate(f, input, find(f, x))));
+}
+
+#define EVALUATE(name, sum) \
     void by_pieces_##name(const float *x, float *y, uint8_t *decided, size_t n) { \
-        const gv_float_table *f = &gv_##name##_float_table; \
-        for (size_t i = 0; i < n; i += GV_FLOAT_LANES) { \
-            uint32_t open = gv_float_piece(f, derivative, gv_floats_load(x + i), find(f, x + i), y + i); \
+        for (size_t i = 0; i < n; i += GV_FLOAT_LANES, x += GV_FLOAT_LANES) { \
+            uint32_t open = gv_float_round(sum, y + i); \
             for (size_t k = 0; k < GV_FLOAT_LANES; k++) decided[i + k] = !(open >> k & 1); \
         } \
     }
 
-EVALUATE(gelu, 0)
-EVALUATE(gelu_grad, 1)
-EVALUATE(gelu_tanh, 0)
-EVALUATE(gelu_tanh_grad, 1)
-EVALUATE(gelu_sigmoid_grad, 1)
-EVALUATE(silu_grad, 1)
+#if GV_FLOAT_TABLES == GV_ROWS
+static gv_floats_sum cubic(const gv_float_cubics *f, const float *x) {
+    gv_floats row[4], input = gv_floats_load(x);
+    uint32_t offset[GV_FLOAT_LANES];
+    gv_floats_store_cubic_offsets(f, x, offset);
+    gv_floats_columns_at(f->rows, offset, row);
+    return gv_float_cubic_sum(input, gv_float_cubic(f, input, row));
+}
+
+EVALUATE(gelu, cubic(&gv_gelu_cubics, x))
+EVALUATE(gelu_tanh, cubic(&gv_gelu_tanh_cubics, x))
+#else
+EVALUATE(gelu, piece(&gv_gelu_float_table, 0, x))
+EVALUATE(gelu_tanh, piece(&gv_gelu_tanh_float_table, 0, x))
+EVALUATE(silu_grad, piece(&gv_silu_grad_float_table, 1, x))
+#endif
+EVALUATE(gelu_grad, piece(&gv_gelu_grad_float_table, 1, x))
+EVALUATE(gelu_tanh_grad, piece(&gv_gelu_tanh_grad_float_table, 1, x))
+EVALUATE(gelu_sigmoid_grad, piece(&gv_gelu_sigmoid_grad_float_table, 1, x))
 
 #define EVALUATE_SIGMOID(name, rate, derivative) \
     void by_sigmoid_##name(const float *x, float *y, uint8_t *decided, size_t n) { \
