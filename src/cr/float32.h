@@ -2,8 +2,8 @@
 
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
                         in float32, where vectors have fma (x86-64-v3 and v4, NEON): silu and gelu_sigmoid by
-                        float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
-                        (gradients of the two), or by float_gaussian.h (gelu, gelu_grad)
+                        float_sigmoid.h, the others by pieces, float_pieces.h and, but for v4, float_cubics.h; wide
+                        inputs by float_sigmoid.h, too (gradients of the two), or by float_gaussian.h (gelu, gelu_grad)
                         else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
                         then zeros, and inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there
