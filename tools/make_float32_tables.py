@@ -119,13 +119,13 @@ class Octaves(NamedTuple):
 
 Shape = Even | Octaves
 
-SHAPES = {  # registers; rows, where neither make_float32_cubics.py nor src/cr/float_sigmoid.h does it
+SHAPES = {  # registers; rows, where there are no cubics (make_float32_cubics.py)
     "gelu": (Even(Fraction(3, 16), 32), None),
     "gelu_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
     "gelu_tanh": (Even(Fraction(3, 16), 32), None),
     "gelu_tanh_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
     "gelu_sigmoid_grad": (Even(Fraction(3, 16), 32), Even(Fraction(3, 64), 128)),
-    "silu_grad": (Even(Fraction(1, 4), 32), None),
+    "silu_grad": (Even(Fraction(1, 4), 32), Even(Fraction(1, 16), 128)),
 }
 
 

@@ -80,6 +80,7 @@ typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *plac
 #include "../tables/gelu_grad_gaussian_f32.h"
 #include "../tables/gelu_sigmoid_grad_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
+#include "../tables/silu_grad_f32.h"
 #if GV_FLOAT_TABLES == GV_ROWS
 #include "float_cubics.h"
 #include "../tables/gelu_cubic_f32.h"
@@ -87,7 +88,6 @@ typedef void (*gv_f32_rest)(const float *x, float *y, const unsigned short *plac
 #else
 #include "../tables/gelu_f32.h"
 #include "../tables/gelu_tanh_f32.h"
-#include "../tables/silu_grad_f32.h"
 #endif
 
 #define GV_ARRAY_GROUP 64
@@ -451,8 +451,6 @@ GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU)
 GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT)
 GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD)
-#endif
-#if !GV_FLOAT_TABLES || GV_FLOAT_TABLES == GV_ROWS
 GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
 #endif
 #if GV_LANES > 1 && GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
@@ -475,11 +473,11 @@ GV_DEFINE_FLOATS(pieces, gelu_tanh, gv_f32_by_cubics, &gv_gelu_tanh_cubics, 0)
 #else
 GV_DEFINE_PIECES(gelu, 0)
 GV_DEFINE_PIECES(gelu_tanh, 0)
-GV_DEFINE_PIECES(silu_grad, 1)
 #endif
 GV_DEFINE_PIECES(gelu_grad, 1)
 GV_DEFINE_PIECES(gelu_tanh_grad, 1)
 GV_DEFINE_PIECES(gelu_sigmoid_grad, 1)
+GV_DEFINE_PIECES(silu_grad, 1)
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
@@ -514,8 +512,4 @@ GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)
 GV_DEFINE_F32(gelu_sigmoid_grad, pieces, 8, sigmoid)
 GV_DEFINE_F32(silu, sigmoid, 2, enclosed)
-#if GV_FLOAT_TABLES == GV_ROWS
-GV_DEFINE_F32(silu_grad, sigmoid, 2, enclosed)
-#else
 GV_DEFINE_F32(silu_grad, pieces, 8, sigmoid)
-#endif

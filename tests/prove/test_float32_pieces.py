@@ -15,7 +15,7 @@ pytestmark = pytest.mark.prove
 BY_NAME = {s.name: s for s in SPECIFICATIONS}
 NAMES = {
     "registers": ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad"],
-    "rows": ["gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad"],
+    "rows": ["gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad"],
 }
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
 COLUMNS = {

@@ -14,6 +14,7 @@
 #include "tables/gelu_grad_gaussian_f32.h"
 #include "tables/gelu_sigmoid_grad_f32.h"
 #include "tables/gelu_tanh_grad_f32.h"
+#include "tables/silu_grad_f32.h"
 #if GV_FLOAT_TABLES == GV_ROWS
 #include "cr/float_cubics.h"
 #include "tables/gelu_cubic_f32.h"
@@ -21,7 +22,6 @@
 #else
 #include "tables/gelu_f32.h"
 #include "tables/gelu_tanh_f32.h"
-#include "tables/silu_grad_f32.h"
 #endif
 
 static gv_floats_place find(const gv_float_table *f, const float *x) {
@@ -61,11 +61,11 @@ EVALUATE(gelu_tanh, cubic(&gv_gelu_tanh_cubics, x))
 #else
 EVALUATE(gelu, piece(&gv_gelu_float_table, 0, x))
 EVALUATE(gelu_tanh, piece(&gv_gelu_tanh_float_table, 0, x))
-EVALUATE(silu_grad, piece(&gv_silu_grad_float_table, 1, x))
 #endif
 EVALUATE(gelu_grad, piece(&gv_gelu_grad_float_table, 1, x))
 EVALUATE(gelu_tanh_grad, piece(&gv_gelu_tanh_grad_float_table, 1, x))
 EVALUATE(gelu_sigmoid_grad, piece(&gv_gelu_sigmoid_grad_float_table, 1, x))
+EVALUATE(silu_grad, piece(&gv_silu_grad_float_table, 1, x))
 
 #define EVALUATE_SIGMOID(name, rate, derivative) \
     void by_sigmoid_##name(const float *x, float *y, uint8_t *decided, size_t n) { \

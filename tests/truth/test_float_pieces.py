@@ -71,15 +71,9 @@ def inputs():
     return np.resize(bits, -(-len(bits) // 64) * 64).view(np.float32)
 
 
-def skip_unless_used(tables, by, function):
-    if (tables, by, function) == ("rows", "pieces", "silu_grad"):
-        pytest.skip("with these tables it is done by the exponential")
-
-
 @stages
 @pytest.mark.parametrize("tables", TABLES)
 def test_what_is_decided_is_right(models, tables, by, function):
-    skip_unless_used(tables, by, function)
     x = inputs()
     y, decided = first_stage(models[tables], by, function, x)
     assert not decided[np.isnan(x)].any()
@@ -90,7 +84,6 @@ def test_what_is_decided_is_right(models, tables, by, function):
 @stages
 def test_the_lanes_agree_with_their_model(models, vectors, by, function):
     tables, many = vectors
-    skip_unless_used(tables, by, function)
     x = inputs()
     (y, decided), (want, expected) = (first_stage(library, by, function, x) for library in (many, models[tables]))
     assert np.array_equal(decided, expected)
