@@ -484,9 +484,6 @@ def all_pieces(variant: Variant | Factor, derivative: bool, layout: Layout, shap
     """Columns c, T0, low part of T0, T1, c2, ..., bound."""
     rows = []
     for index in range(shape.pieces):
-        if shape.span(index)[0] > shape.last:
-            rows.append([Fraction(0)] * (layout.degree + 3) + [Fraction(1)])
-            continue
         piece, bound = make_piece(variant, derivative, layout, shape, index)
         if index == shape.pieces - 1 and not isinstance(variant, Factor):  # beyond it v falls to 0, and a is clamped
             size = upper(taylor(variant, derivative, ball(piece.high))[0])

@@ -219,17 +219,7 @@ def why_not_first(row: Row, taylor: Taylor, layout: str) -> str:
     """t = h/2 + h^2 R(h), h = a: everything in proportion to a. m <= 1/2, so that A - y loses nothing."""
     if not (row.head == row.head_low == 0.0 and row.terms[0] == 0.5):
         return "the first piece does not begin with h/2"
-    terms = 24
-
-    def quotient(h: arb, order: int) -> list[arb]:
-        """t/h by Taylor's series around 0 with its remainder."""
-        whole = hull(ZERO, row.high)
-        v = [*taylor(ZERO, terms)[: terms + 1], taylor(whole, terms + 1)[terms + 1]][1:]
-        return [
-            sum((c * math.comb(k, n) * h ** (k - n) for k, c in enumerate(v) if k >= n), ZERO) for n in range(order + 1)
-        ]
-
-    pieces = largest_difference(list(map(arb, row.terms)), quotient, ZERO, row.high, PARTS)
+    pieces = largest_difference(list(map(arb, row.terms)), first_quotient(taylor, row), ZERO, row.high, PARTS)
     if not all(c * row.high < 1 for c in row.terms[1:]) or not bend(row) < 0:
         return "m may exceed 1/2"
     worst = ZERO
@@ -238,6 +228,15 @@ def why_not_first(row: Row, taylor: Taylor, layout: str) -> str:
         low = 2 * FLOAT_UNIT + m.low
         worst = max(worst, part.error + m.lost + MORE * FLOAT_UNIT * (FLOAT_UNIT + 2 * FLOAT_UNIT + 2 * low))
     return "" if worst * MORE <= row.bound else f"loses {float(worst.mid()):.4g}, its bound is {row.bound:.4g}"
+
+
+def first_quotient(taylor: Taylor, row: Row) -> Taylor:
+    """v/h of the first piece by Taylor's series around 0 with its remainder."""
+    terms = 24
+    v = [*taylor(ZERO, terms)[: terms + 1], taylor(hull(ZERO, row.high), terms + 1)[terms + 1]][1:]
+    return lambda h, order: [
+        sum((c * math.comb(k, n) * h ** (k - n) for k, c in enumerate(v) if k >= n), ZERO) for n in range(order + 1)
+    ]
 
 
 def bend(row: Row) -> arb:

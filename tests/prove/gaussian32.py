@@ -14,6 +14,7 @@ from prove.float32 import (
     LAYOUTS,
     PARTS,
     Row,
+    first_quotient,
     h_is_exact,
     lost_between,
     parts_of,
@@ -27,7 +28,7 @@ from prove.sigmoid32 import read_rate, reduced_loss
 from prove.source import ROOT, Source
 from prove.symbols import Symbolic, text
 from prove.tail import mills
-from prove.tracked import ZERO, hull
+from prove.tracked import ZERO
 
 FACTORS = {"gelu": lambda a: a * mills(a), "gelu_grad": lambda a: mills(a) - a / (2 * arb.pi()).sqrt()}
 SCALE = 2**8  # of v
@@ -55,11 +56,7 @@ def unscaled(row: Row, derivative: bool) -> Row:
 
 
 def rows_of(name: str, layout: str, root: Path = ROOT) -> list[Row]:
-    """All but those that no |x| has: a row of zeros and a bound of 1."""
-    table = read_table(f"{name}_gaussian", layout, root)
-    most = max(row.high for row in table)
-    assert all(row.bound == 1 or row.low <= most for row in table)
-    return [unscaled(row, name.endswith("_grad")) for row in table if row.low <= most]
+    return [unscaled(row, name.endswith("_grad")) for row in read_table(f"{name}_gaussian", layout, root)]
 
 
 @cache
@@ -87,15 +84,6 @@ def factor_lost(row: Row, h: arb, layout: str, first: bool) -> tuple[arb, arb]:
     return far * m.lost + off + U * (kept + second + low), low
 
 
-def first_quotient(name: str, row: Row) -> Taylor:
-    """v/h by Taylor's series around 0 with its remainder."""
-    terms, taylor = 24, taylor_of(FACTORS[name])
-    v = [*taylor(ZERO, terms)[: terms + 1], taylor(hull(ZERO, row.high), terms + 1)[terms + 1]][1:]
-    return lambda h, order: [
-        sum((c * math.comb(k, n) * h ** (k - n) for k, c in enumerate(v) if k >= n), ZERO) for n in range(order + 1)
-    ]
-
-
 def needed(name: str, layout: str, row: Row, root: Path = ROOT) -> arb:
     """What e^-s v loses, the rounding of lo +- loss included: relative, in a derivative in proportion to e^-s."""
     derivative, centre = name.endswith("_grad"), arb(row.centre)
@@ -103,7 +91,7 @@ def needed(name: str, layout: str, row: Row, root: Path = ROOT) -> arb:
     p, around = [arb(row.head) + arb(row.head_low), *map(arb, row.terms)], taylor_of(FACTORS[name])
     if first:
         assert row.head == row.head_low == 0.0
-        p, function = p[1:], first_quotient(name, row)
+        p, function = p[1:], first_quotient(around, row)
     else:
         function: Taylor = lambda h, order: around(centre + h, order)  # noqa: E731
     pieces = largest_difference(p, function, row.low - centre, row.high - centre, PARTS)

@@ -78,10 +78,6 @@ def test_subnormal_results_are_not_decided():
     assert 2 * defined("LEAST") * (1 - 2 * sigmoid32.U) > spacing
 
 
-def test_the_edge_is_where_x_is_negative():
-    assert defined("EDGE") < 0
-
-
 @layouts
 @factors
 def test_every_piece_of_a_factor_keeps_its_bound(name, layout):
