@@ -68,11 +68,13 @@ class Trial(NamedTuple):
     """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype.
 
     `another`: that they are of another dtype, or that it wrote nothing to an array of this one, in words.
+    `is_input`: that the result is the array that it was given, changed.
     """
 
     result: list[Any]
     bits: tuple[int, ...]
     another: str = ""
+    is_input: bool = False
 
 
 class Detection:
@@ -111,8 +113,9 @@ class Detection:
             result = self._tried(kind)
             if result is None:
                 continue
-            is_list = self._target.line is None and isinstance(result[0], list) and _are_numbers(result[0])
-            if is_list and (numbers := self._numbers_kind()):
+            one = result[0]
+            are_numbers = type(one) is float or (isinstance(one, list) and _are_numbers(one))
+            if are_numbers and self._target.line is None and (numbers := self._numbers_kind()):
                 return numbers
             owner = next((each for each in self._candidates() if each.owns(result[0])), kind)
             return owner if owner.name == kind.name or self._tried(owner) else kind
@@ -175,7 +178,9 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
             return Trial(result, (), str(error) if is_of_another else "")
     if target.line and "y" in target.line.names and (y == np.iinfo(y.dtype).max).all():  # as `output_like` left it
         return Trial(result, (), f"{target.name} writes nothing to an array of {dtype}")
-    return Trial(result, tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ())
+    is_input = result[0] is loaded.arguments[0]["x"] and not (target.line and target.line.in_place)
+    bits = tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ()
+    return Trial(result, bits, is_input=is_input and bits != tuple(ordinary.tolist()))
 
 
 def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:

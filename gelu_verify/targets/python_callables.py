@@ -44,6 +44,7 @@ from .python_sources import (
     source_hash,
     sources,
 )
+from .returned import option_found
 
 
 @in_default_environment
@@ -160,14 +161,16 @@ def callable_target(
         arrays=_importable(kind),
         compiles_per_length=kind.compiles_per_length,
     )
-    tries = {} if dtype else {name: trial(target, name) for name in likeliest_first(DTYPES)}
-    found = {name: made for name in DTYPES if (made := tries.get(name))}
+    tries = {name: made for name in likeliest_first(target.dtypes) if (made := trial(target, name))}
+    if option := option_found(target, tries):
+        raise UsageError(f"{title} {option[0]}: give {option[1]}, or another")
+    found = {name: tries[name] for name in DTYPES if name in tries}
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
     if any(made.bits for made in found.values()):
         for name in [name for name, made in found.items() if made.another]:
             leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")
-    takes = found or detection.outputs or shape or kind.name in NUMBERS or (dtype and trial(target, dtype))
+    takes = found or detection.outputs or shape or kind.name in NUMBERS
     if not takes and not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
         option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"
         what = f"give {option}, or another"

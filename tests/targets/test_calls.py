@@ -47,6 +47,7 @@ def flagged(x, inplace, *, dim): return x
 def out_first(dst, src): dst[...] = halved(src)
 def writes_half(x, y): y[::2] = halved(x[::2])
 def in_place(x): x *= x.dtype.type(0.5)
+def in_torch(x): x *= 0.5; return x.clone()
 def empties(xs: list[float]): out = [0.5 * x for x in xs]; xs.clear(); return out
 def rows(x):
     assert x.ndim == 2 and x.shape[1] == 16
@@ -231,7 +232,7 @@ TOLD = ("method_like", "of_a_dict", "of_two", "widened", "of_no_result", "in_pla
 def test_what_a_message_says_to_type_works(file, path):
     with pytest.raises((TargetFailure, UsageError), match="--call ") as refusal:
         halves(chosen(f"{file}:{path}", dtype="float32"))
-    typed = ast.literal_eval(re.search(r"""--call ('.*?'|".*?")(?:[ ;)]|$)""", str(refusal.value))[1])
+    typed = ast.literal_eval(re.search(r"""--call ('.*?'|".*?")(?:[ ;,)]|$)""", str(refusal.value))[1])
     halves(chosen(f"{file}:{path}", dtype="float32", call=typed.replace("1.0", "0.5")))  # whose default is ours
 
 
@@ -246,9 +247,9 @@ def test_what_a_message_says_to_type_works(file, path):
 )
 def test_it_is_said_of_the_call_that_was_typed(file, path, call):
     x = bits("float32", "3", "-5")
-    with pytest.raises(TargetFailure, match="--call ") as refusal:
+    with pytest.raises((TargetFailure, UsageError), match="--call ") as refusal:
         chosen(f"{file}:{path}", dtype="float32", call=call).evaluate("float32", x)
-    typed = re.search('--call "(.*)" ', str(refusal.value))[1]
+    typed = re.search("--call (['\"])(.*)\\1[ ,]", str(refusal.value))[2]
     assert call in typed
     got = chosen(f"{file}:{path}", dtype="float32", call=typed).evaluate("float32", x)
     want = ("1", "-1.6666666666666667") if path == "number_by" else ("1.5", "-2.5")
@@ -325,6 +326,9 @@ def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function
         ("halved", {"shape": "(n, 0)"}, "--shape .* cannot be used"),
         ("halved", {"shape": "rows"}, "--shape .* cannot be used"),
         ("rows", {}, r"takes no array of one dimension, but those of shape \(n, 16\): give --shape '\(n, 16\)'"),
+        ("in_place", {}, r"returns nothing and changes its input: give --call 'f\(x\); x', or another"),
+        ("in_place_and_returned", {}, r"changes its input and returns it: give --call 'f\(x\); x', or another"),
+        ("pair", {}, r"returns tuple: give --call 'f\(x\)\[1\]', or another"),
         ("listed", {"shape": "(n, 4)"}, "is for arrays that have one, not for --array list"),
         ("halved", {"array": "nunpy"}, "unknown array kind 'nunpy'.*jax, tensorflow, list, scalar, array, memoryview"),
     ],
@@ -378,6 +382,34 @@ def test_what_is_offered_for_a_python_function_can_be_typed(tmp_path, path, offe
     np.testing.assert_array_equal(target.evaluate("float32", x.view(np.uint32)).view(np.float32), np.maximum(x, 0))
 
 
+IN_VALUES = (
+    "({0}, {1})",
+    "[{1}, {0}]",
+    "{{'aux': {1}, 'out': {0}}}",
+    "SimpleNamespace(out={0})",
+    "np.stack([{0}, {1}])",
+)
+
+
+@pytest.mark.parametrize("seed", [*range(6), *nightly(*range(6, 40))])
+def test_a_result_inside_of_what_is_returned_is_offered(tmp_path, seed):
+    """In values of random kinds, up to two deep, beside what is no result: its input, text, nothing, numbers."""
+    rng = np.random.default_rng(seed)
+    outer, inner = rng.choice(IN_VALUES[:4]), rng.choice([*IN_VALUES, "{0}"])
+    aside = "x" if "stack" in inner else rng.choice(["x", "None", "'text'", "len(x)", "{}"])
+    returned = outer.format(inner.format("np.maximum(x, 0)", aside), rng.choice(["None", "x", "print"]))
+    file = tmp_path / "inside.py"
+    head = "import numpy as np\nfrom types import SimpleNamespace\n"
+    file.write_text(f"{head}def relu(x): return {returned}\n")
+    array, dtype = rng.choice([None, "numpy"]), rng.choice([None, "float32"])
+    with pytest.raises(UsageError, match="returns") as said:
+        chosen(f"{file}:relu", array=array, dtype=dtype)
+    offered = ast.literal_eval(re.search(r"--call ('.*'|\".*\"), or another", str(said.value))[1])
+    x = np.linspace(-1, 1, 9, dtype=np.float32)
+    got = chosen(f"{file}:relu", array=array, dtype=dtype, call=offered).evaluate("float32", x.view(np.uint32))
+    np.testing.assert_array_equal(got.view(np.float32), np.maximum(x, 0))
+
+
 @pytest.mark.parametrize("dtype", [None, "float32"])
 @pytest.mark.parametrize("array", [None, "numpy"])
 @pytest.mark.parametrize(
@@ -404,8 +436,6 @@ def test_the_shape_that_it_takes_is_offered(tmp_path, demand, shape, array, dtyp
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("in_place", {}, r"returned NoneType.*--call 'f\(x\); x'"),
-        ("pair", {}, r"returned tuple.*--call \"f\(x\)\[0\]\" takes one"),
         ("wide", {}, "returned float64 where float32 was expected"),
         ("turned", {"shape": "(n, 16)"}, r"returned shape \(16, 1\) for an input of shape \(1, 16\)"),
         ("empties", {}, "changed its input"),
@@ -435,11 +465,13 @@ def test_an_output_that_is_not_written_is_no_result(file, path):
 def test_a_copy_is_not_one_to_change(file):
     """What torch is given is a copy where the inputs are read-only."""
     pytest.importorskip("torch")
-    target = chosen("torch.nn.functional:silu", dtype="float32", function="silu", kwargs={"inplace": True})
     x = bits("float32", "1", "2")
     x.setflags(write=False)
+    target = chosen(f"{file}:in_torch", dtype="float32", array="torch")
     with pytest.raises(TargetFailure, match="changed its input at index 0"):
         target.timed("float32", x)
+    with pytest.raises(UsageError, match="changes its input and returns it: give --call 'f"):
+        chosen("torch.nn.functional:silu", dtype="float32", function="silu", kwargs={"inplace": True})
     declared = chosen("torch.nn.functional:silu", dtype="float32", function="silu", call="f(x, inplace=True); x")
     assert declared.evaluate("float32", x).tolist() == declared.evaluate("float32", x).tolist()
 

@@ -1,0 +1,83 @@
+"""What a callable returns where that is no result: several arrays, its own input, another shape; and the option
+with which it is one, found by calling it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .call_line import CallLine
+from .detection import Trial, shape_taken, trial
+from .probing import ordinary_numbers
+
+if TYPE_CHECKING:
+    from .callable_target import CallableTarget
+
+_MOST = 8  # parts of one value that are looked at
+_DEEP = 2  # values in values
+
+
+def option_found(target: CallableTarget, tries: Mapping[str, Trial]) -> tuple[str, str] | None:
+    """What it returned in each dtype, in words, and the option that makes a result of that; None where it is one in a
+    dtype, or where no option does."""
+    if any(made.bits and not made.is_input for made in tries.values()):
+        return None
+    for dtype, made in tries.items():
+        if text := next((text for text in _lines(target, made) if _gives_result(target, dtype, text)), None):
+            quote = '"' if "'" in text else "'"
+            return _in_words(made), f"--call {quote}{text}{quote}"
+        if _shape(made) and target.dimensions == (None,) and (text := shape_taken(target, (dtype,))):
+            return _in_words(made), f"--shape '{text}'"
+    return None
+
+
+def _gives_result(target: CallableTarget, dtype: str, text: str) -> bool:
+    """Whether what that line returns has the dtype, and is not x as it was."""
+    made = trial(replace(target, line=CallLine.parsed(text), if_it_writes=""), dtype)
+    return made is not None and bool(made.bits) and made.bits != tuple(ordinary_numbers(dtype).tolist())
+
+
+def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
+    """Call lines that take a result out of what was returned."""
+    text = target.line.text if target.line else "f(x)"
+    if ";" in text:
+        return
+    one = made.result[0][0] if target.arrays.name == "scalar" else made.result[0]
+    if one is None or made.is_input:
+        yield f"{text}; x"
+        return
+    level = [(text, one)]
+    for _ in range(_DEEP):
+        level = [inner for text, value in level for inner in _parts(text, value)]
+        yield from (text for text, _ in level)
+
+
+def _parts(text: str, value: Any) -> list[tuple[str, Any]]:
+    """What a value is made of, and the expressions for that; of an array its rows."""
+    found: list[tuple[str, Any]] = []
+    with suppress(Exception):  # someone else's class: what it raises, it has no parts
+        if isinstance(value, Mapping):
+            found = [(f"{text}[{key!r}]", value[key]) for key in islice(value, _MOST) if isinstance(key, str | int)]
+        elif isinstance(value, list | tuple) or getattr(value, "shape", ()):
+            found = [(f"{text}[{k}]", value[k]) for k in range(min(len(value), _MOST))]
+        elif not hasattr(value, "shape"):
+            found = [(f"{text}.{name}", each) for name, each in islice(vars(value).items(), _MOST)]
+    return found
+
+
+def _shape(made: Trial) -> tuple[int, ...]:
+    """Of an array with dimensions that was returned."""
+    return tuple(getattr(made.result[0], "shape", ()))
+
+
+def _in_words(made: Trial) -> str:
+    if made.is_input:
+        return "changes its input and returns it"
+    if made.result[0] is None:
+        return "returns nothing and changes its input"
+    if _shape(made):
+        return f"returns shape {_shape(made)} for an input of shape ({len(ordinary_numbers('float32'))},)"
+    return f"returns {type(made.result[0]).__name__}"
