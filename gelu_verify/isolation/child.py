@@ -80,6 +80,8 @@ class Hosted:
         self.state = StateWatch(own)
         self._loaded: dict[str, list[Target]] = {}
         self._left_by_first_calls: list[str] = []
+        self._lengths: set[tuple[Any, int]] = set()
+        self.on_main_thread = False  # whether what was loaded works on no other one
         self.left_early: dict[str, str] = {}  # by key: what the calls left that showed what a target takes
         _detection.watched = self._watched
         under_way.share(fault + SINCE)
@@ -105,6 +107,12 @@ class Hosted:
             yield
         except OSError:
             self.end("closed a file descriptor that it did not open, through which it was called or watched")
+
+    def is_new(self, call: tuple[Any, int]) -> bool:
+        """Whether none of that length was made before of a target."""
+        before = len(self._lengths)
+        self._lengths.add(call)
+        return len(self._lengths) > before
 
     def watch(self) -> None:
         """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
@@ -138,6 +146,7 @@ class Hosted:
 
     def _described(self, key: str, found: list[Target]) -> dict[str, Any]:
         self._loaded[key] = found
+        self.on_main_thread |= any(target.one_thread for target in found)
         if left := self._left_by_first_calls:
             self.left_early[key] = " and ".join(dict.fromkeys(left))
             left.clear()
@@ -147,11 +156,12 @@ class Hosted:
 
 
 class HostConnection:
-    """One connection and the memory shared through it; several, each in a thread, when targets are safe in threads."""
+    """One connection and the memory shared through it; several, each in a thread but where a target is bound to one."""
 
     def __init__(self, channel: Channel, hosted: Hosted) -> None:
         self._channel, self._hosted = channel, hosted
         self._own = identity(channel.socket.fileno())
+        self._on_this_thread = [self]
         self._memory: GuardedMemory | None = None
         self._calls: dict[bytes, tuple[tuple[str, int, str], Callable[[], dict[str, Any]]]] = {}
 
@@ -164,19 +174,37 @@ class HostConnection:
     def serve(self) -> None:
         """Reply to questions until the parent is gone."""
         _faults.own_stack()
+        while self in self._on_this_thread:
+            for each in self._asked():
+                if not each._replied():
+                    self._on_this_thread.remove(each)
+
+    def _asked(self) -> list[HostConnection]:
+        """Who of this thread's connections has a question, where there are several; else waited for as it is read."""
+        if len(self._on_this_thread) == 1:
+            return [self]
+        waiting = {each._channel.socket.fileno(): each for each in self._on_this_thread}
+        poll = select.poll()
+        for number in waiting:
+            poll.register(number, select.POLLIN)
+        return [waiting[number] for number, _ in poll.poll()]
+
+    def _replied(self) -> bool:
+        """Whether there was another question."""
         try:
-            while True:
-                question, files = self._channel.receive_text()
-                reply = self._reply(question, files)
-                if isinstance(reply, float):
-                    self._channel.send_seconds(reply)
-                else:
-                    self._channel.send(text_of(reply))
+            question, files = self._channel.receive_text()
+            reply = self._reply(question, files)
+            if isinstance(reply, float):
+                self._channel.send_seconds(reply)
+            else:
+                self._channel.send(text_of(reply))
         except Closed:
             with self._hosted.connected():
                 self._check_connected()
             if self._memory is not None:
                 self._memory.close()
+            return False
+        return True
 
     @in_default_environment
     def _reply(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
@@ -197,7 +225,7 @@ class HostConnection:
                 if name == "call":
                     who = arguments["key"], arguments["index"], arguments["dtype"]
                     self._calls[question] = who, found
-                    self._hosted.state.enter()
+                    self._hosted.state.enter(self._hosted.is_new((who, arguments["n"])))
                     found = found()
             reply = {"value": found}
         except TargetFailure as failure:
@@ -242,7 +270,10 @@ class HostConnection:
 
     def do_connect(self, files: list[int]) -> None:
         connection = HostConnection(Channel(socket.socket(fileno=_file(files))), self._hosted)
-        threading.Thread(target=connection.served, daemon=True).start()
+        if self._hosted.on_main_thread:
+            self._on_this_thread.append(connection)
+        else:
+            threading.Thread(target=connection.served, daemon=True).start()
 
     def do_share(self, files: list[int], capacity: int) -> tuple[int, int]:
         self._calls.clear()

@@ -69,6 +69,7 @@ class StateWatch:
         self._changes = dict.fromkeys(_CHANGED, 0)
         self._growth: dict[Hashable, Growth] = {}
         self._connections, self._inside, self._alone, self._calls = 0, 0, True, 0
+        self._excused = 0  # looks at the memory that may see what was made ready for a new length
         self.begin()
 
     def begin(self) -> None:
@@ -85,10 +86,12 @@ class StateWatch:
         with self._lock:
             self._connections += connections
 
-    def enter(self) -> None:
-        """A call begins; where two run at once, nobody knows who of them added something."""
+    def enter(self, is_new: bool = False) -> None:
+        """A call begins; where two run at once, nobody knows who of them added something. `is_new`: of a length of
+        which there was none before."""
         with self._lock:
             self._inside += 1
+            self._excused = 2 if is_new else self._excused  # the next call takes what malloc had left
             self._alone &= self._inside == 1
 
     def is_connected(self) -> bool:
@@ -114,9 +117,10 @@ class StateWatch:
             found = [*self._redirected(), *self._changed(), *self._forked()]
             before, self._counts = self._counts, self._counted()
             memory, self._memory = self._memory, self._private()
+            excused, self._excused = self._excused > 0, max(self._excused - 1, 0)
             if self._alone:
                 growth = self._growth.setdefault(who, Growth())
-                grown = [*self._grown(growth, before), *self._held(growth, self._memory - memory)]
+                grown = [*self._grown(growth, before), *self._held(growth, self._memory - memory, excused)]
             else:
                 grown = []
             self._inside -= 1
@@ -180,10 +184,13 @@ class StateWatch:
                 if new - growth.before[what] >= OFTEN:
                     yield f"left {what} after each of several calls"
 
-    def _held(self, growth: Growth, added: int) -> Iterator[str]:
-        """Memory that is neither given back nor garbage."""
+    def _held(self, growth: Growth, added: int, excused: bool) -> Iterator[str]:
+        """Memory that is neither given back nor garbage, nor code that was compiled for a new length."""
         if growth.calls == 0:
             growth.base = self._memory - added
+        if excused:
+            growth.base += added
+            return
         growth.calls, growth.part = growth.calls + 1, growth.part + added
         if growth.calls % PART:
             return

@@ -1,4 +1,5 @@
-"""Arrays of any library: DLPack, `__cuda_array_interface__`, `__array__`, in this order; else Python's buffers.
+"""Arrays of any library: DLPack, `__cuda_array_interface__`, `__array__`, `numpy()`, in this order; else Python's
+buffers.
 
 Only what certainly is of a dtype is read. DLPack names bfloat16; a typestr does not ('<f2' has meant both 16-bit
 formats), so there, and wherever an array's own `dtype` says something else, the array is refused.
@@ -32,7 +33,7 @@ def foreign_bits(array: Any) -> tuple[str, np.ndarray] | None:
 
     Raises TargetFailure with the dtype, or with the reason, where the dtype is not certain or is none of ours.
     """
-    readers = {"__dlpack__": _dlpack, "__cuda_array_interface__": _cuda, "__array__": _array}
+    readers = {"__dlpack__": _dlpack, "__cuda_array_interface__": _cuda, "__array__": _array, "numpy": _to_numpy}
     spoken = [read for name, read in readers.items() if hasattr(array, name)]
     if not spoken:
         try:
@@ -150,6 +151,10 @@ def _done(status: int) -> None:
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------
+
+
+def _to_numpy(array: Any) -> tuple[str, np.ndarray]:
+    return _array(array.numpy())
 
 
 def _array(array: Any) -> tuple[str, np.ndarray]:

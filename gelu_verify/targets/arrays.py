@@ -287,6 +287,8 @@ def compilers() -> list[str]:
 def kind_of_module(module: str | None) -> ArrayKind | None:
     """The kind that the package of `module` ('torch.nn.functional') works on, if it is known."""
     root = (module or "").partition(".")[0]
+    if root == "keras" and root in sys.modules:
+        root = sys.modules[root].backend.backend()
     return next((kind for kind in KINDS.values() if root in kind.roots), None)
 
 

@@ -9,7 +9,9 @@ import sys
 import typing
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -181,6 +183,19 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
     is_input = result[0] is loaded.arguments[0]["x"] and not (target.line and target.line.in_place)
     bits = tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ()
     return Trial(result, bits, is_input=is_input and bits != tuple(ordinary.tolist()))
+
+
+def raised_elsewhere(target: CallableTarget, dtype: str) -> str:
+    """What it raises for ordinary numbers on another thread, where it does not on this one; empty for nothing."""
+    x = as_demanded(np.tile(ordinary_numbers(dtype), 2))  # a new length: what is compiled for one is there for all
+    with quiet(), watched(), ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(copy_context().run, target.timed, dtype, x).result()
+        except TargetFailure as failure:
+            raised = str(failure)
+        else:
+            return ""
+    return raised if (here := trial(target, dtype, times=2)) and here.bits else ""
 
 
 def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:

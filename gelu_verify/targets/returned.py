@@ -49,6 +49,10 @@ def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
     if one is None or made.is_input:
         yield f"{text}; x"
         return
+    if isinstance(one, Iterator):
+        yield f"list({text})"
+    if _shape(made):
+        yield f"{text}.reshape(-1)"
     level = [(text, one)]
     for _ in range(_DEEP):
         level = [inner for text, value in level for inner in _parts(text, value)]
@@ -59,9 +63,10 @@ def _parts(text: str, value: Any) -> list[tuple[str, Any]]:
     """What a value is made of, and the expressions for that; of an array its rows."""
     found: list[tuple[str, Any]] = []
     with suppress(Exception):  # someone else's class: what it raises, it has no parts
-        if isinstance(value, Mapping):
-            found = [(f"{text}[{key!r}]", value[key]) for key in islice(value, _MOST) if isinstance(key, str | int)]
-        elif isinstance(value, list | tuple) or getattr(value, "shape", ()):
+        if hasattr(value, "keys"):  # a dictionary, a table of pandas
+            keys = [key for key in islice(value.keys(), _MOST) if isinstance(key, str | int)]
+            found = [(f"{text}[{key!r}]", value[key]) for key in keys]
+        elif isinstance(value, list | tuple) or getattr(value, "shape", None):
             found = [(f"{text}[{k}]", value[k]) for k in range(min(len(value), _MOST))]
         elif not hasattr(value, "shape"):
             found = [(f"{text}.{name}", each) for name, each in islice(vars(value).items(), _MOST)]

@@ -100,6 +100,14 @@ forked, redirected, closed, threaded = map(relu, (forks, redirects, closes_all, 
 daemons = relu(daemonizes)
 opens = relu(lambda: held.append(os.open("/dev/null", os.O_RDONLY)))
 spawns = relu(lambda: held.append(subprocess.Popen(["sleep", "1000"])))
+compiled = {}
+
+
+def compiles(x):
+    compiled.setdefault(len(x), np.ones(1 << 18))  # 2 MiB
+    return np.maximum(x, 0)
+
+
 leaks = relu(lambda: held.append(np.ones(1 << 16)))
 cycles = relu(lambda: held.clear() or cyclic())
 

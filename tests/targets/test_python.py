@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -15,7 +16,7 @@ from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.targets import array_protocols as _protocols
-from gelu_verify.targets.arrays import bits_of, compilers, get_kind
+from gelu_verify.targets.arrays import bits_of, compilers, get_kind, kind_of_module
 from gelu_verify.targets.python_callables import callable_target
 
 jax = requiring.module("jax")
@@ -235,6 +236,31 @@ def test_an_error_of_the_driver_is_reported(monkeypatch):
 def test_what_speaks_no_protocol_is_no_array(thing):
     with pytest.raises(TargetFailure, match="which is not an array of numpy, torch, jax, tensorflow, nor of anything"):
         bits_of("f", "float32", thing)
+
+
+class Tensor:
+    """`numpy()` and nothing else, as tinygrad's."""
+
+    def __init__(self, array, dtype):
+        self._array, self.dtype = array, f"dtypes.{dtype}"
+
+    def numpy(self):
+        return self._array
+
+
+def test_numpy_is_a_protocol():
+    x = np.float32([-0.0, 2.5])
+    assert bits_of("f", "float32", Tensor(x, "float32")).tolist() == x.view(np.uint32).tolist()
+    with pytest.raises(TargetFailure, match="whose dtype is bfloat16, but whose data is float32"):
+        bits_of("f", "float32", Tensor(x, "bfloat16"))
+
+
+@pytest.mark.parametrize(("backend", "kind"), [("torch", "torch"), ("numpy", "numpy"), ("openvino", None)])
+def test_keras_has_the_arrays_of_its_backend(monkeypatch, backend, kind):
+    keras = SimpleNamespace(backend=SimpleNamespace(backend=lambda: backend))
+    monkeypatch.setitem(sys.modules, "keras", keras)
+    found = kind_of_module("keras.src.layers")
+    assert (found and found.name) == kind
 
 
 # ---- arrays of a module --------------------------------------------------------------------------
