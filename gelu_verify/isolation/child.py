@@ -20,6 +20,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from errno import EBADF
 from functools import partial
 from importlib import import_module
@@ -138,6 +139,9 @@ class Hosted:
         """`kwargs` pickled, because JSON knows no tuples."""
         options |= {"kwargs": pickle.loads(bytes.fromhex(kwargs)), "load": partial(targets.load, alone=True)}
         found, absent = targets.select(names, **options)
+        if any(map(_detection.works_here_alone, found)):
+            self.on_main_thread = True
+            found = [replace(each, note=f"{each.note}, on the main thread of its process") for each in found]
         return self._described(key, found) | {"absent": absent}
 
     def make(self, key: str, function: str, arguments: list[Any]) -> dict[str, Any]:
@@ -146,7 +150,6 @@ class Hosted:
 
     def _described(self, key: str, found: list[Target]) -> dict[str, Any]:
         self._loaded[key] = found
-        self.on_main_thread |= any(target.one_thread for target in found)
         if left := self._left_by_first_calls:
             self.left_early[key] = " and ".join(dict.fromkeys(left))
             left.clear()

@@ -210,9 +210,6 @@ def _targets(
 
         found, absent = at_levels(names, request.isa, request.everything, at)
     found += [_of_object(each, function, dtype, request) for each in named if not isinstance(each, str)]
-    for each in found:
-        if each.one_thread and not request.isolates:
-            raise UsageError(f"on another thread {each.one_thread}: isolated, it is called on its own (isolate=True)")
     return found, absent
 
 

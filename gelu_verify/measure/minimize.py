@@ -104,7 +104,8 @@ class _Search:
             text = f"when it is called with {least:,} or more elements" if least > 1 else WHATEVER
         else:
             bad, good = [least, *(n for n in fails if fails[n])], [n for n in fails if not fails[n]]
-            text = f"when it is called with {_list(bad)} elements, but not with {_list(good)}, whatever they are"
+            many = "elements" if bad[-1] > 1 else "element"
+            text = f"when it is called with {_list(bad)} {many}, but not with {_list(good)}, whatever they are"
         failure = self._located(shorter or shown, text, self._same(bits, 1))
         failure.length = least
         return failure

@@ -25,6 +25,7 @@ from ..speed.cache_levels import measure_sizes
 from ..speed.throughput import BUDGET, measure, outputs_from_json
 from ..targets import Target
 from ..targets.callable_target import CallableTarget
+from ..targets.detection import works_here_alone
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
 from ..targets.wrapped import TakingTurns
@@ -198,6 +199,13 @@ def _kept(journal: Journal | None, job: Job, request: Request) -> Kept | None:
     return Kept(journal, job.key)
 
 
+def _is_bound(jobs: Sequence[Job], request: Request) -> bool:
+    """Whether one target of this process works on the thread of the caller alone."""
+    if len(jobs) != 1 or request.workers == 1 or isinstance(jobs[0].target, IsolatedTarget):
+        return False
+    return works_here_alone(jobs[0].target)
+
+
 class _Run:
     """The jobs of one request on their way to results."""
 
@@ -211,7 +219,7 @@ class _Run:
         self.times: list[Throughput | TargetFailure | None] = [None] * len(jobs)
         self.faults: dict[str, list[str]] = {job.key: [] for job in jobs}
         self._turn, self._stop = Lock(), Event()
-        self._workers = request.workers or cores()
+        self._workers = 1 if _is_bound(jobs, request) else request.workers or cores()
         self._budgets = allotted(jobs, request, self._workers, alone)
 
     def time(self) -> None:

@@ -179,6 +179,7 @@ _TOLD = {  # kinds of which the failure says more: what, and the clause that it 
 _WHATEVER_X = frozenset(
     {"stdout", "left behind", "environment", "dtype", "shape", "changed input", "changed code", "nondeterministic"}
 )  # kinds that do not depend on the input
+_OF_ANY_X = re.compile(r", (?:whatever it is called with|(when it is called with .* elements?\b.*))$")
 
 
 def failure_text(record: Record) -> str:
@@ -190,6 +191,8 @@ def failure_text(record: Record) -> str:
     ends = [_at(record, bits) for bits in (record.failure_range or "").split(":") if bits]
     if not ends or kind in _WHATEVER_X:
         return clause
+    if of_any_x := _OF_ANY_X.search(record.failure or ""):
+        return f"{clause} {of_any_x[1] or ''}".rstrip()
     return f"{clause} at x = {ends[0]}" if ends[0] == ends[-1] else f"{clause} at some x from {ends[0]} to {ends[-1]}"
 
 

@@ -52,8 +52,7 @@ class Target(ABC):
     that can be seen, of the `components` that it calls (none: of all); `if_it_writes`: what is added where it writes to
     its input: how else it may have to be called;
     `second`: the parameter of its function that its calls take as data, beside x; `given`: bits of its values there, in
-    a cycle (none: the value that the function has); `one_second`: each call takes one value of it;
-    `one_thread`: what it raises on another thread than the one that loaded it, where it returns results.
+    a cycle (none: the value that the function has); `one_second`: each call takes one value of it.
     """
 
     name: str
@@ -79,7 +78,6 @@ class Target(ABC):
     second: str = ""
     one_second: bool = False
     given: tuple[int, ...] = ()
-    one_thread: str = ""
     seals_inputs: ClassVar[bool] = False
 
     @property

@@ -6,12 +6,11 @@ import array
 import functools
 import inspect
 import sys
+import threading
 import typing
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,11 +29,13 @@ from .probing import ordinary_numbers
 from .python_floats import NUMBERS, is_number
 
 if TYPE_CHECKING:
+    from .base import Target
     from .callable_target import CallableTarget
 
 # What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
+_ELSEWHERE_S = 1.0  # that a call on another thread may take
 _ALIGNMENTS = (1, 32, 64, 128, 256, 4096)  # bytes
 _LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)")
@@ -185,17 +186,27 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
     return Trial(result, bits, is_input=is_input and bits != tuple(ordinary.tolist()))
 
 
-def raised_elsewhere(target: CallableTarget, dtype: str) -> str:
-    """What it raises for ordinary numbers on another thread, where it does not on this one; empty for nothing."""
-    x = as_demanded(np.tile(ordinary_numbers(dtype), 2))  # a new length: what is compiled for one is there for all
-    with quiet(), watched(), ThreadPoolExecutor(1) as pool:
-        try:
-            pool.submit(copy_context().run, target.timed, dtype, x).result()
-        except TargetFailure as failure:
-            raised = str(failure)
-        else:
-            return ""
-    return raised if (here := trial(target, dtype, times=2)) and here.bits else ""
+def works_here_alone(target: Target) -> bool:
+    """Whether a Python function that returned a result for ordinary numbers does on this thread, and raises or hangs on
+    another one, also at a length that it was not called with before: what is compiled for one is there for all."""
+    dtype = next((name for name, bits in target.probe_outputs.items() if bits), "")
+    if not dtype or target.family != "callable":
+        return False
+    x, returned = np.tile(ordinary_numbers(dtype), 2), threading.Event()
+
+    def call() -> None:
+        with suppress(TargetFailure):
+            target.timed(dtype, x.copy())
+            returned.set()
+
+    elsewhere = threading.Thread(target=call, daemon=True)
+    with quiet(), watched():
+        elsewhere.start()
+        elsewhere.join(_ELSEWHERE_S)
+        if returned.is_set():
+            return False
+        call()
+    return returned.is_set()
 
 
 def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:

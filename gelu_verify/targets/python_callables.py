@@ -28,7 +28,7 @@ from .base import first_line
 from .call_line import CallLine, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
 from .contract import is_demanding
-from .detection import Detection, demand_found, likeliest_first, own_kind, raised_elsewhere, shape_taken, trial
+from .detection import Detection, demand_found, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
@@ -180,10 +180,6 @@ def callable_target(
     if not takes and (text := shape_taken(target, target.dtypes)):
         what = f"takes no array of one dimension, but those of shape {text}"
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
-    usable = next((name for name, made in tries.items() if made.bits), None)
-    one_thread = raised_elsewhere(target, usable) if usable else ""
-    if one_thread:
-        target = replace(target, one_thread=one_thread, note=f"{target.note}, on the thread that loaded it")
     tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
     outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
     target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)

@@ -77,7 +77,7 @@ def waits(x):
     return np.maximum(x, 0)
 
 def in_place(x):
-    return np.maximum(x, 0, out=x)
+    return np.maximum(x, 0, out=x).copy()
 
 def short(x):
     return np.maximum(x, 0)[1:]

@@ -194,7 +194,7 @@ def test_what_fails_is_broken():
         raise ValueError("no")
 
     record = record_of(raising)
-    assert (record.grade, record.sentence) == ("broken", "raises an exception at x = 1.")
+    assert (record.grade, record.sentence) == ("broken", "raises an exception.")
 
 
 def test_the_page_has_every_definition():
