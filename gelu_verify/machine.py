@@ -136,7 +136,8 @@ def git_state() -> dict[str, Any] | None:
     if not (root / ".git").exists():
         return None
     commit = output_of("git", "-C", str(root), "rev-parse", "HEAD")
-    changes = output_of("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no")
+    asked = "status", "--porcelain", "--untracked-files=no"
+    changes = output_of("git", "--no-optional-locks", "-C", str(root), *asked)  # else the user's next commit may fail
     return None if not commit or changes is None else {"commit": commit, "dirty": bool(changes)}
 
 

@@ -1,6 +1,7 @@
 """Throughput and provenance: what is reported, never how fast."""
 
 import json
+import os
 import re
 import time
 
@@ -87,6 +88,20 @@ def test_git_state_is_that_of_the_checkout():
     if state is not None:
         assert re.fullmatch(r"[0-9a-f]{40}", state["commit"])
         assert state["dirty"] in (True, False)
+
+
+def test_the_checkout_is_asked_without_its_lock(tmp_path, monkeypatch):
+    """A run that is ended meanwhile would leave it, and the user's next commit would fail; so one at the same time."""
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b")
+    (file := tmp_path / "package" / "machine.py").parent.mkdir()
+    file.touch()
+    for asked in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        assert output_of(*git, *asked) is not None
+    os.utime(file, (1, 1))  # what `git status` would note in its index
+    before = (tmp_path / ".git" / "index").read_bytes()
+    monkeypatch.setattr(machine, "__file__", str(file))
+    assert machine.git_state()["dirty"] is False
+    assert (tmp_path / ".git" / "index").read_bytes() == before
 
 
 def test_a_command_that_is_not_there_is_no_error():
