@@ -35,7 +35,7 @@ from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
 from .expressions import Program, value_text
-from .importing import missing
+from .importing import missing, unread_file
 from .kinds import Asked, kind_of, kinds, misfit, of_plugins
 from .kinds import load as load_named
 from .kinds._names import usable
@@ -346,6 +346,8 @@ def _family(name: str) -> str:
     """Family of a target name; UsageError when there is none."""
     family, accepted = name.partition(".")[0], families()
     if family not in accepted:
+        if reason := unread_file(name):
+            raise reason
         close = difflib.get_close_matches(family, accepted, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         syntax = ", ".join(text for kind in kinds().values() for text in kind.syntax)

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
-from ..errors import TargetUnavailable
+from ..errors import TargetUnavailable, UsageError
 from .base import first_line
 from .under_way import loading
 
@@ -65,3 +66,27 @@ _WITH_EXTRAS = {"cupy": "cupy-cuda13x", "cupyx": "cupy-cuda13x", "mlx": "'mlx[cp
 
 def _broken(package: str, error: Exception) -> str:
     return f"{package} cannot be imported: {type(error).__name__}: {first_line(error)}"
+
+
+_TO_LIBRARIES = {  # by suffix: what makes a shared library of a file
+    **dict.fromkeys(("f", "for", "f77", "f90", "f95", "f03", "f08"), "gfortran -O2 -shared -fPIC {0} -o {1}.so"),
+    **dict.fromkeys(("s", "o", "ll", "bc"), "clang -O2 -shared -fPIC {0} -o {1}.so"),
+    "a": "cc -shared -Wl,--whole-archive {0} -Wl,--no-whole-archive -o {1}.so",
+    "rs": "rustc -O --crate-type cdylib {0} -o {1}.so",
+    "go": "go build -buildmode=c-shared -o {1}.so {0}",
+    "zig": "zig build-lib -dynamic -O ReleaseFast {0}",
+}
+
+
+def unread_file(name: str) -> UsageError | None:
+    """Of a name without a meaning that is a file's: that nothing reads it, and how else its function can be named."""
+    file, _, symbol = name.partition(":")
+    path = Path(file)
+    if not path.is_file():
+        return None
+    made = _TO_LIBRARIES.get(path.suffix[1:].lower())
+    library = f" (such as by `{made.format(file, path.stem)}`)" if made else ""
+    return UsageError(
+        f"{file} is a file that nothing here reads: name a shared library of it, ./{path.stem}.so:{symbol or 'symbol'}"
+        f"{library}, or a program that reads requests, 'pipe:./program'"
+    )

@@ -31,7 +31,7 @@ from .contract import is_demanding
 from .detection import Detection, demand_found, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
-from .importing import framework, quiet
+from .importing import framework, quiet, unread_file
 from .probing import leave_out
 from .python_floats import NUMBERS, any_kind
 from .python_sources import (
@@ -81,7 +81,7 @@ def module_of_callable(name: str) -> tuple[ModuleType, str, str]:
     source, _, path = name.rpartition(":")
     if not source or not path:
         raise UsageError(f"{name!r} does not name a callable (accepted: module:function, path/file.py:function)")
-    return _load_file(Path(source)) if _is_path(source) else _import(source), source, path
+    return _load_file(Path(source)) if _is_path(source) else _import(source, name), source, path
 
 
 _environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
@@ -260,7 +260,7 @@ def _load_file(path: Path) -> ModuleType:
     return module
 
 
-def _import(source: str) -> ModuleType:
+def _import(source: str, name: str) -> ModuleType:
     import_from_source()
     _append_to_path(Path.cwd())
     try:
@@ -268,7 +268,8 @@ def _import(source: str) -> ModuleType:
             return import_module(source)
     except ModuleNotFoundError as error:
         if error.name and (source == error.name or source.startswith(f"{error.name}.")):
-            raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
+            reason = f"no module named {error.name!r} (a file is given as path/file.py:function)"
+            raise unread_file(name) or UsageError(reason) from None
         raise _not_imported(f"module {source!r}", error) from error
     except BaseException as error:  # the user's code: whatever it raises is named
         if is_from_user(error):

@@ -67,6 +67,28 @@ def test_every_syntax_is_one_of_its_own_kind():
             assert kind_of(syntax) is kind, syntax
 
 
+@pytest.mark.parametrize(
+    ("file", "made"),
+    [
+        ("k.f90", "gfortran -O2 -shared -fPIC k.f90 -o k.so"),
+        ("k.S", "clang -O2 -shared -fPIC k.S -o k.so"),
+        ("k.js", None),
+        ("./k.rs", "rustc -O --crate-type cdylib ./k.rs -o k.so"),
+        ("folder.of/k.zig", "zig build-lib -dynamic -O ReleaseFast folder.of/k.zig"),
+    ],
+)
+@pytest.mark.parametrize("symbol", ["", ":gelu"])
+def test_of_a_file_that_nothing_reads_it_is_said_how_else(tmp_path, monkeypatch, file, made, symbol):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+    with pytest.raises(UsageError, match=re.escape(f"{file} is a file that nothing here reads")) as said:
+        targets.select([file + symbol])
+    assert f"a shared library of it, ./k.so{symbol or ':symbol'}" in str(said.value)
+    assert "'pipe:./program'" in str(said.value)
+    assert re.findall("`(.*)`", str(said.value)) == [made] * bool(made)
+
+
 @pytest.mark.parametrize("name", ["./file.txt:gelu", "gelu.wasm", "./gelu"])
 def test_what_is_of_no_kind_gets_the_accepted_kinds(name):
     with pytest.raises(UsageError, match=re.escape(f"unknown target {name!r}")) as raised:

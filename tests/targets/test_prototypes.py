@@ -200,6 +200,29 @@ def test_arrays_of_a_declared_size_are_called_with_as_many(tmp_path, seed):
         assert all(negates(target, n) for n in (1, int(np.prod(shape)), 19, 1000))
 
 
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_the_number_of_values_is_passed_by_its_address(tmp_path, seed):
+    """As Fortran does: of a source by name and type, of a library by the prototype; asked where it is written to."""
+    rng = np.random.default_rng(seed)
+    whole, kind = rng.choice(["int", "long", "size_t", "unsigned", "int64_t"]), rng.choice(["float", "double"])
+    parts = [f"const {kind} *x", f"{kind} *y", f"{'const ' * rng.integers(2)}{whole} *n"]
+    parts = [parts[i] for i in rng.permutation(3)]
+    writes = "const " + whole not in " ".join(parts) and rng.integers(2)
+    loop = "for (int64_t i = 0; i < (int64_t)*n; i++) y[i] = -x[i];" + " *n = 7;" * writes
+    source = f"#include <stddef.h>\n#include <stdint.h>\nvoid negate_({', '.join(parts)}) {{ {loop} }}"
+    (path := tmp_path / rng.choice(["k.c", "k.cpp"])).write_text(source)
+    library = shared_library(tmp_path, source, "libk.so")
+    asked: str | None = None
+    if writes:
+        with pytest.raises(UsageError, match="n may point to the number of values or not: give --call '") as said:
+            chosen(f"{path}:negate_")
+        (asked,) = re.findall(r"--call '(.*)'", str(said.value))
+    for file, call in ((path, asked), (library, f"void f({', '.join(parts)})")):
+        target = chosen(f"{file}:negate_", call=call)
+        assert all(negates(target, n) for n in (1, 19, 1000))
+
+
 ROWS = """
 float twice(float x) { return 2 * x; }
 void rows(const float x[][6], float y[][6], int count)

@@ -38,6 +38,7 @@ _MEMORY_OF_ALL = (
     "    __attribute__((cleanup(gv_free))) void *gv_zeros{i} = __builtin_calloc(gv_n + 2 * {spare}, {itemsize});\n"
 )
 _ALIGNED = "(void *)(((__SIZE_TYPE__)gv_zeros{i} + 63) / 64 * 64)"
+_BY_ADDRESS = "    {T} gv_at{i} = ({T})({value});\n"  # as Fortran passes a number
 _IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
 _ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
 _OF_SO_MANY = """    long long gv_status = 0;
@@ -77,7 +78,12 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         if (found := ZEROS.fullmatch(each.value))
     )
     call, exactly = _call(prototype, element, itemsize), prototype.contract.exactly
-    before = zeros + (_IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to).format(itemsize=itemsize)
+    before = zeros + "".join(
+        _BY_ADDRESS.format(T=each.base, i=i, value=_sizes(itemsize)[each.name])
+        for i, each in enumerate(prototype.parameters)
+        if each.is_number_there
+    )
+    before += (_IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to).format(itemsize=itemsize)
     if exactly:
         beside = _NEXT_BESIDE.format(T=element) * bool(prototype.beside and not prototype.one_second)
         body = _OF_SO_MANY.format(T=element, exactly=exactly, before=before, call=call, beside=beside)
@@ -99,13 +105,17 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     )
 
 
+def _sizes(itemsize: int) -> dict[str, str]:
+    """What stands for the number of values, and of bytes."""
+    return {"n": "gv_n", "bytes": f"gv_n * {itemsize}"}
+
+
 def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     """The call, as a number: 0 where the function returns nothing, true, a pointer or a value of a format."""
     values = {
         "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
         "y": f"({prototype.output.type})gv_y",
-        "n": "gv_n",
-        "bytes": f"gv_n * {itemsize}",
+        **_sizes(itemsize),
     }
     if beside := prototype.named(prototype.beside):
         at = "gv_i" if not prototype.is_array else "0"
@@ -118,6 +128,8 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     arguments = [
         f"({each.type})" + _ALIGNED.format(i=i)
         if ZEROS.fullmatch(each.value)
+        else f"({each.type})&gv_at{i}"
+        if each.is_number_there
         else values.get(each.name) or prototype.argument(each, itemsize, names)
         for i, each in enumerate(prototype.parameters)
     ]

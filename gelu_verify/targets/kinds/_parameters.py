@@ -80,6 +80,11 @@ class CParameter:
         return next((each for each in (self.base, self.element) if each in VECTORS), "")
 
     @property
+    def is_number_there(self) -> bool:
+        """Whether it points to the number of values, or of bytes."""
+        return self.pointers == 1 and self.name in ("n", "bytes")
+
+    @property
     def pointers(self) -> int:
         """How many of its asterisks it has."""
         return (self.canonical or self.type).count("*")

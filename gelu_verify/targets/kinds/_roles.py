@@ -169,6 +169,11 @@ def _count(declared: Declared, found: _Open) -> None:
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
     whole = used if len(whole) > 1 and used else whole
+    there = [i for i, each in enumerate(parameters) if i not in found.names and _is_number_there(each)]
+    if not whole and len(there) == 1 and not declared.space:
+        if not _is_only_read(parameters[there[0]], declared.body):
+            found.ask(f"{parameters[there[0]].name} may point to the number of values or not")
+        whole = there
     roles = {i: _size_of(parameters[i].name, declared.body) for i in whole}
     sized = [i for i in whole if roles[i]]
     if len(sized) == 1:
@@ -211,6 +216,17 @@ def _count(declared: Declared, found: _Open) -> None:
         if role == "y" and _adds(parameters[i].name, declared.body):
             found.names[i] = f"y={ADDED_TO}"
             found.said.append("it adds to y, which is zero before")
+
+
+def _is_number_there(parameter: CParameter) -> bool:
+    """Whether it may point to the number of values, as in Fortran."""
+    return parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element)) and role_of(parameter.name) == "n"
+
+
+def _is_only_read(parameter: CParameter, body: str) -> bool:
+    """Whether nothing is written to where it points to, as far as that is known."""
+    written = rf"\*\s*{re.escape(parameter.name)}\s*\)?\s*(?:[-+*/%]?=(?!=)|\+\+|--)"
+    return parameter.is_const or (bool(body) and not re.search(written, body))
 
 
 def _number(declared: Declared, found: _Open) -> int | None:
@@ -307,7 +323,7 @@ def _is_unused(name: str, body: str) -> bool:
 
 def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     """A value that a parameter may have."""
-    if parameter.pointers and _WHOLE.fullmatch(parameter.element) and role_of(parameter.name) == "n":
+    if _is_number_there(parameter):
         return f"(const {parameter.element}[]){{n}}"
     if parameter.is_function:
         return "NAME"
