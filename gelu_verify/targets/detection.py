@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,7 +98,22 @@ class Detection:
             found = next(self._candidates(), None)
             if found is None:
                 raise MissingMeasurement(f"device {self._device!r}: no imported library has it (torch, jax)")
-        return found or KINDS["numpy"]
+        return found or next(filterfalse(self._refuses_class, self._candidates()), KINDS["numpy"])
+
+    def others(self, kind: ArrayKind) -> list[ArrayKind]:
+        """Further kinds that it may take in another form, where nothing says which."""
+        said = own_kind(self._target.compute) or _annotated_kind(self._target.compute)
+        return [] if said else [each for each in self._candidates() if each.name != kind.name]
+
+    def _refuses_class(self, kind: ArrayKind) -> bool:
+        """Whether what it raises says that such an array is of another library than its own."""
+        dtype = likeliest_first(self._target.dtypes)[0]
+        try:
+            with quiet(), watched():
+                replace(self._target, arrays=kind).timed(dtype, as_demanded(ordinary_numbers(dtype)))
+        except TargetFailure as failure:
+            return "AttributeError" in str(failure) and f"'{kind.roots[0]}." in str(failure)
+        return False
 
     def _annotated_class(self) -> ArrayKind | None:
         """Of a class that the annotation names, where one can be made of an array: `x: pandas.Series`."""

@@ -171,19 +171,25 @@ def callable_target(
         for name in [name for name, made in found.items() if made.another]:
             leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")
     takes = found or detection.outputs or shape or kind.name in NUMBERS
-    if not takes and not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
+    for each in () if takes else (kind, *([] if chosen else detection.others(kind))):
+        _ask_for_form(title, replace(target, arrays=each))
+    tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
+    outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
+    target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
+    return _compiled(target, kind) if compile else target
+
+
+def _ask_for_form(title: str, target: CallableTarget) -> None:
+    """UsageError with the option, where it takes such arrays of other lengths, places or shapes."""
+    if not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
         option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"
         what = f"give {option}, or another"
         if demanded.exactly and demanded.text:
             what = "no option says both; name a function that copies its array"
         raise UsageError(f"{title} works {demanded.note}: {what}")
-    if not takes and (text := shape_taken(target, target.dtypes)):
+    if text := shape_taken(target, target.dtypes):
         what = f"takes no array of one dimension, but those of shape {text}"
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
-    tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
-    outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
-    target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
-    return _compiled(target, kind) if compile else target
 
 
 _TITLES = {

@@ -49,6 +49,8 @@ def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
     if one is None or made.is_input:
         yield f"{text}; x"
         return
+    if isinstance(one, list | tuple) and text == "f(x)":  # it takes several arrays
+        yield "f([x])[0]"
     if isinstance(one, Iterator):
         yield f"list({text})"
     if _shape(made):

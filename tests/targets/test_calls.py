@@ -382,6 +382,64 @@ def test_what_is_offered_for_a_python_function_can_be_typed(tmp_path, path, offe
     np.testing.assert_array_equal(target.evaluate("float32", x.view(np.uint32)).view(np.float32), np.maximum(x, 0))
 
 
+OF_JAX = """
+import jax
+import jax.numpy as np
+def rows(x):
+    n, m = x.shape
+    return np.maximum(x.at[:].get(), 0)
+def on_device(x):
+    x.at
+    raise ValueError("x is on the wrong device")
+def of_several(xs): return [np.maximum(each, 0) for each in xs]
+class Operator:
+    def __init__(self, *names, only=()):
+        arguments = [SimpleNamespace(name=n, kwarg_only=n in only, has_default_value=lambda: False) for n in names]
+        self._schema = SimpleNamespace(arguments=arguments)
+    def __call__(self, *args, out): out[:] = numpy.maximum(*args, 0)
+from types import SimpleNamespace
+import numpy
+class Packet:
+    default = Operator("self", "out", only=("out",))
+    def __call__(self, *args, **options): return self.default(*args, **options)
+operator, packet = Operator("input", "out", only=("out",)), Packet()
+"""
+
+
+def test_a_shape_is_looked_for_with_the_arrays_of_each_library(tmp_path):
+    """NumPy's arrays have the shape, and no `at`."""
+    pytest.importorskip("jax")
+    (tmp_path / "k.py").write_text(OF_JAX)
+    with pytest.raises(UsageError, match=r"but those of shape \(n, 16\): give --shape '\(n, 16\)'"):
+        chosen(f"{tmp_path}/k.py:rows", dtype="float32")
+    target = chosen(f"{tmp_path}/k.py:rows", dtype="float32", shape="(n, 16)")
+    assert target.arrays.name == "jax"
+    assert target.evaluate("float32", bits("float32", "-1", "3")).tolist() == bits("float32", "0", "3").tolist()
+
+
+def test_what_takes_nothing_is_told_of_with_the_arrays_that_it_is_for(tmp_path):
+    pytest.importorskip("jax")
+    (tmp_path / "k.py").write_text(OF_JAX)
+    with pytest.raises(TargetFailure, match="raised ValueError: x is on the wrong device"):
+        chosen(f"{tmp_path}/k.py:on_device", dtype="float32").evaluate("float32", bits("float32", "1"))
+
+
+def test_a_function_of_several_arrays_is_given_one(tmp_path):
+    pytest.importorskip("jax")
+    (tmp_path / "k.py").write_text(OF_JAX)
+    with pytest.raises(UsageError, match=r"returns list: give --call 'f\(\[x\]\)\[0\]'"):
+        chosen(f"{tmp_path}/k.py:of_several", dtype="float32", array="jax")
+
+
+@pytest.mark.parametrize("name", ["operator", "packet"])
+def test_an_operator_of_torch_has_its_signature_in_its_schema(tmp_path, name):
+    pytest.importorskip("jax")
+    (tmp_path / "k.py").write_text(OF_JAX)
+    target = chosen(f"{tmp_path}/k.py:{name}", dtype="float32")
+    assert "as f(x, out=y)" in target.note
+    assert target.evaluate("float32", bits("float32", "-1", "3")).tolist() == bits("float32", "0", "3").tolist()
+
+
 IN_VALUES = (
     "({0}, {1})",
     "[{1}, {0}]",
