@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import MissingMeasurement, TargetFailure
 from ..fenv import default_environment
-from ..formats import DTYPES
+from ..formats import DTYPES, get_format
 from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
@@ -39,7 +39,7 @@ watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
 _ALIGNMENTS = (1, 32, 64, 128, 256, 4096)  # bytes
 _LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
-SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)")
+SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)")  # the last: a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
 
@@ -231,7 +231,7 @@ def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
 
     def takes(contract: Contract) -> bool:
         with demanding(contract):
-            return any((made := trial(target, name)) and made.bits for name in names)
+            return any(_computes(target, name) for name in names)
 
     found = _lengths_taken(lambda contract: takes(replace(contract, aligned=_ALIGNMENTS[-1])))
     aligned = (replace(found, aligned=each) for each in _ALIGNMENTS) if found else ()
@@ -257,9 +257,15 @@ def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
     names = likeliest_first(dtypes)
     for text in SHAPES:
         shaped = replace(target, dimensions=parsed_shape(text))
-        if any((made := trial(shaped, name, times=8)) and made.bits for name in names):
+        if any(_computes(shaped, name, times=8) for name in names):
             return text
     return None
+
+
+def _computes(target: CallableTarget, dtype: str, times: int = 1) -> bool:
+    """Whether it returns a number for ordinary numbers: a grid without blocks leaves what was in memory."""
+    made, fmt = trial(target, dtype, times), get_format(dtype)
+    return made is not None and not all(map(fmt.is_nan, made.bits))
 
 
 def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:

@@ -388,6 +388,10 @@ import jax.numpy as np
 def rows(x):
     n, m = x.shape
     return np.maximum(x.at[:].get(), 0)
+def tiles(x):
+    assert x.ndim == 2
+    whole = x.shape[0] % 8 == 0 and x.shape[1] % 128 == 0
+    return np.maximum(x, 0) if whole else np.full_like(x, np.nan)
 def on_device(x):
     x.at
     raise ValueError("x is on the wrong device")
@@ -415,6 +419,14 @@ def test_a_shape_is_looked_for_with_the_arrays_of_each_library(tmp_path):
     target = chosen(f"{tmp_path}/k.py:rows", dtype="float32", shape="(n, 16)")
     assert target.arrays.name == "jax"
     assert target.evaluate("float32", bits("float32", "-1", "3")).tolist() == bits("float32", "0", "3").tolist()
+
+
+def test_a_shape_in_which_it_computes_nothing_is_not_offered(tmp_path):
+    """A grid of no blocks leaves what was in memory."""
+    pytest.importorskip("jax")
+    (tmp_path / "k.py").write_text(OF_JAX)
+    with pytest.raises(UsageError, match=r"give --shape '\(8, 128\)'"):
+        chosen(f"{tmp_path}/k.py:tiles", dtype="float32")
 
 
 def test_what_takes_nothing_is_told_of_with_the_arrays_that_it_is_for(tmp_path):
@@ -477,6 +489,7 @@ def test_a_result_inside_of_what_is_returned_is_offered(tmp_path, seed):
         ("ndim == 2 and len(x) == 1", "(1, n)"),
         ("ndim == 3", "(1, n, 16)"),
         ("ndim == 4", "(1, 16, n, 16)"),
+        ("shape[0] % 8 == x.shape[1] % 128 == 0", "(8, 128)"),
     ],
 )
 def test_the_shape_that_it_takes_is_offered(tmp_path, demand, shape, array, dtype):
