@@ -69,7 +69,7 @@ class StateWatch:
         self._changes = dict.fromkeys(_CHANGED, 0)
         self._growth: dict[Hashable, Growth] = {}
         self._connections, self._inside, self._alone, self._calls = 0, 0, True, 0
-        self._excused = 0  # looks at the memory that may see what was made ready for a new length
+        self._excused = False  # whether the next look may see what was made ready for a new length
         self.begin()
 
     def begin(self) -> None:
@@ -91,7 +91,7 @@ class StateWatch:
         which there was none before."""
         with self._lock:
             self._inside += 1
-            self._excused = 2 if is_new else self._excused  # the next call takes what malloc had left
+            self._excused |= is_new
             self._alone &= self._inside == 1
 
     def is_connected(self) -> bool:
@@ -117,7 +117,7 @@ class StateWatch:
             found = [*self._redirected(), *self._changed(), *self._forked()]
             before, self._counts = self._counts, self._counted()
             memory, self._memory = self._memory, self._private()
-            excused, self._excused = self._excused > 0, max(self._excused - 1, 0)
+            excused, self._excused = self._excused, False
             if self._alone:
                 growth = self._growth.setdefault(who, Growth())
                 grown = [*self._grown(growth, before), *self._held(growth, self._memory - memory, excused)]
@@ -196,7 +196,7 @@ class StateWatch:
             return
         if growth.collects:
             before = self._memory
-            _give_back_memory()
+            gc.collect()
             self._memory = self._private()
             growth.part += self._memory - before
         last, growth.part = growth.part, 0
@@ -206,23 +206,16 @@ class StateWatch:
             # else another thread of ours took memory while we looked, and gave it back while nobody did
             if growth.collects and self._memory - growth.base >= PARTS * GROWN:
                 yield f"held on to memory: it needs {last >> 10} KiB more after every {PART} calls"
-            growth.collects = True  # garbage, and what malloc keeps for later, is no leak: look again
-            _give_back_memory()
+            growth.collects = True  # garbage is no leak: look again
+            gc.collect()
             self._memory = self._private()
         if growth.parts == 0:
             growth.base = self._memory
 
     def _private(self) -> int:
-        """Bytes of this process that are its own."""
+        """Bytes of this process that are its own and in use: without what malloc keeps, for each thread, for later."""
         pages = os.pread(self._statm, 128, 0).split()
-        return (int(pages[1]) - int(pages[2])) * _PAGE
-
-
-def _give_back_memory() -> None:
-    """Garbage, and what malloc has free: with torch's autograd that grows for more than 24 calls."""
-    gc.collect()
-    with suppress(AttributeError):  # glibc has it
-        _libc.malloc_trim(0)
+        return (int(pages[1]) - int(pages[2])) * _PAGE - (_mallinfo().fordblks if _mallinfo else 0)
 
 
 def identity(number: int) -> tuple[int, int] | None:
@@ -262,6 +255,15 @@ def _open_descriptors() -> int:
     return os.stat("/proc/self/fd").st_size or len(os.listdir("/proc/self/fd"))
 
 
+class _Mallinfo(ctypes.Structure):
+    """`struct mallinfo2` of malloc.h; fordblks: bytes that are free."""
+
+    _fields_ = (("others", ctypes.c_size_t * 8), ("fordblks", ctypes.c_size_t), ("keepcost", ctypes.c_size_t))
+
+
 _libc = ctypes.CDLL(None)
+_mallinfo = getattr(_libc, "mallinfo2", None)  # glibc has it since 2.33
+if _mallinfo:
+    _mallinfo.restype = _Mallinfo
 _LC_ALL = 6
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -304,9 +304,10 @@ def test_memory_that_is_given_back_while_nobody_looks_is_not_held(monkeypatch, g
 
 
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
-def test_what_is_compiled_for_each_length_is_not_held():
-    """As tinygrad does, for ever; what grows at lengths that it knows is ("leaks", above)."""
+@pytest.mark.parametrize("name", ["compiles", "frees"])
+def test_what_is_compiled_for_each_length_or_is_free_is_not_held(name):
+    """As tinygrad compiles, for ever; what grows at lengths that it knows is held ("leaks", above)."""
     with Hosts(Limits(seconds=20)) as hosts:
-        (target,), _ = hosts.select([f"{LEAVING}:compiles"], function="relu", dtype="float32")
+        (target,), _ = hosts.select([f"{LEAVING}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert (result.failure, result.max_ulp) == (None, 0)
