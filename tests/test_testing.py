@@ -143,7 +143,7 @@ REGRESSIONS = {
     "nondeterminism": (Stateful(lambda x, y, n: up(y, n % 7 == 0)), "check repeatable fails|check lane fails"),
     "changed input": (mutating, "changed its input"),
     "dtype": (lambda x: gelu_verify.gelu(x).astype(np.float64), "returned float64 where float16 was expected"),
-    "shape": (lambda x: gelu_verify.gelu(x)[:, None], r"returned shape \(1, 1\)"),
+    "shape": (lambda x: gelu_verify.gelu(x).sum(), r"returned shape \(\)"),
     "length": (lambda x: gelu_verify.gelu(x)[:-1], "returned shape"),
     "one call length": (raising_for_seven, "raised ValueError: seven, when it is called with 7 elements"),
     "nothing": (lambda x: None, "returned NoneType"),

@@ -211,7 +211,7 @@ def works_here_alone(target: Target) -> bool:
     x, returned = np.tile(ordinary_numbers(dtype), 2), threading.Event()
 
     def call() -> None:
-        with suppress(TargetFailure):
+        with suppress(Exception):  # whatever it is, the sweep shows it
             target.timed(dtype, x.copy())
             returned.set()
 

@@ -100,19 +100,19 @@ forked, redirected, closed, threaded = map(relu, (forks, redirects, closes_all, 
 daemons = relu(daemonizes)
 opens = relu(lambda: held.append(os.open("/dev/null", os.O_RDONLY)))
 spawns = relu(lambda: held.append(subprocess.Popen(["sleep", "1000"])))
-arenas, calls = [], 0
+arenas, freed = [], 0
 
 
 def frees(x):
     """What each thread frees, malloc keeps for that thread: a little more after each call, for long."""
-    global calls
-    calls += 1
+    global freed
+    freed += 1
     if not arenas:
         arenas.extend(ThreadPoolExecutor(1) for _ in range(12))
         for each in arenas:
             each.submit(len, "").result()
-    size = (1 << 20) + (1 << 18) * (calls // len(arenas) % 12)
-    arenas[calls % len(arenas)].submit(lambda: np.ones(size, np.uint8).sum()).result()
+    size = (1 << 20) + (1 << 18) * (freed // len(arenas) % 12)
+    arenas[freed % len(arenas)].submit(lambda: np.ones(size, np.uint8).sum()).result()
     return np.maximum(x, 0)
 
 
