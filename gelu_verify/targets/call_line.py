@@ -24,7 +24,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import repeat
 from types import CodeType
 from typing import Any, Literal, get_args, get_origin
 
@@ -187,8 +186,10 @@ def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
     """Its own, or that in the first line of its documentation, where pybind11, nanobind and Cython write it: of that,
     annotations as text (of this module) without what is in brackets, and None for each default; of an operator of
     torch, what its schema says."""
-    if schema := next(filter(None, map(_schema, ("_opoverload", "default", ""), repeat(call))), None):
-        return inspect.Signature([_of_schema(each) for each in schema.arguments])
+    for each in (getattr(call, "_opoverload", None), getattr(call, "default", None), call):
+        arguments = getattr(getattr(each, "_schema", None), "arguments", None)
+        if arguments is not None:
+            return inspect.Signature(list(map(_of_schema, arguments)))
     with suppress(ValueError, TypeError):  # much of what is written in C has none
         return inspect.signature(call)
     first = (getattr(call, "__doc__", None) or "").partition("\n")[0]
@@ -214,13 +215,8 @@ def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _schema(part: str, call: Any) -> Any:
-    """What torch has registered of an operator, or of a part of it; None for anything else."""
-    found = getattr(getattr(call, part, None) if part else call, "_schema", None)
-    return found if hasattr(found, "arguments") else None
-
-
 def _of_schema(argument: Any) -> inspect.Parameter:
+    """A parameter of an operator, as torch has registered it."""
     kind = inspect.Parameter.KEYWORD_ONLY if argument.kwarg_only else inspect.Parameter.POSITIONAL_ONLY
     default = None if argument.has_default_value() else inspect.Parameter.empty
     return inspect.Parameter(argument.name, kind, default=default)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..errors import TargetFailure
 from ..formats import get_format
 from . import incoming
 from .arrays import bits_of, dtype_of
-from .call_line import OF_A_GENERATOR, CallLine
+from .call_line import CallLine
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
 from .library_target import LibraryCall, LibraryTarget
 from .output_memory import output_like
@@ -22,11 +22,9 @@ from .python_floats import NUMBERS, ROUNDS_ONCE, Rounded, is_number, is_of_objec
 IF_IT_WRITES = " (where that is its result: --call 'f(x); x')"
 _HINTS = {
     "NoneType": "where it changes its argument, --call 'f(x); x'; where it has an output, --call 'f(x, out=y)'",
-    "tuple": '--call "f(x)[0]" takes one of several results',
     "list": "--array list is for functions of lists",
     "float": "--array scalar is for functions of one number",
     "coroutine": "an asynchronous function returns no result by being called",
-    **dict.fromkeys(("generator", "map", "filter", "zip"), f"--call {OF_A_GENERATOR}"),
 }
 
 
@@ -164,8 +162,6 @@ class CallableTarget(LibraryTarget):
         got = dtype_of(result, self.arrays)
         if got and get_format(got).precision > get_format(dtype).precision:
             return ROUNDS_ONCE
-        if isinstance(result, Mapping) and result:
-            return f'--call "f(x)[{next(iter(result))!r}]" takes one of its values'
         if isinstance(self.compute, type) and isinstance(result, self.compute):
             return "--kwarg gives what an instance is made with, which is then called"
         is_one_each = isinstance(result, tuple) and result and all(map(is_number, result))

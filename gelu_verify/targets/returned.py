@@ -52,7 +52,7 @@ def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
     if isinstance(one, list | tuple) and text == "f(x)":  # it takes several arrays
         yield "f([x])[0]"
     if isinstance(one, Iterator):
-        yield f"list({text})"
+        yield from (f"list({text})", f"next({text})")
     if _shape(made):
         yield f"{text}.reshape(-1)"
     level = [(text, one)]

@@ -231,6 +231,10 @@ void rows(const float x[][6], float y[][6], int count)
         for (int j = 0; j < 6; j++) y[i][j] = -x[i][j];
 }
 void applied(float (*of)(float), const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = of(x[i]); }
+void bounded(const float *x, float *y, int n, const int *size)
+{
+    for (int i = 0; i < n && i < *size; i++) y[i] = -x[i];
+}
 void half_said(const float x[8], float *y) { for (int i = 0; i < 8; i++) y[i] = -x[i]; }
 void flagged(const float x[8], float y[8], unsigned char *flag)
 {
@@ -245,6 +249,7 @@ void flagged(const float x[8], float y[8], unsigned char *flag)
     [
         ("rows", "count may count values or rows of 6", "f(x, y, count=n / 6); multiple_of=6"),
         ("half_said", "it does not say how many values there are", "f(x, y); exactly=8"),
+        ("bounded", "size needs a value", "f(x, y, n, size=&n)"),
         ("flagged", "flag needs a value", "f(x, y, flag=zeros(bytes))"),
         ("applied", "of needs a function, whose name replaces NAME", "f(of=NAME, x, y, n)"),
     ],

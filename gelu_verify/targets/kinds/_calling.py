@@ -79,9 +79,9 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     )
     call, exactly = _call(prototype, element, itemsize), prototype.contract.exactly
     before = zeros + "".join(
-        _BY_ADDRESS.format(T=each.base, i=i, value=_sizes(itemsize)[each.name])
+        _BY_ADDRESS.format(T=each.base, i=i, value=_sizes(itemsize)[each.points_to])
         for i, each in enumerate(prototype.parameters)
-        if each.is_number_there
+        if each.points_to
     )
     before += (_IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to).format(itemsize=itemsize)
     if exactly:
@@ -129,7 +129,7 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         f"({each.type})" + _ALIGNED.format(i=i)
         if ZEROS.fullmatch(each.value)
         else f"({each.type})&gv_at{i}"
-        if each.is_number_there
+        if each.points_to
         else values.get(each.name) or prototype.argument(each, itemsize, names)
         for i, each in enumerate(prototype.parameters)
     ]

@@ -80,9 +80,10 @@ class CParameter:
         return next((each for each in (self.base, self.element) if each in VECTORS), "")
 
     @property
-    def is_number_there(self) -> bool:
-        """Whether it points to the number of values, or of bytes."""
-        return self.pointers == 1 and self.name in ("n", "bytes")
+    def points_to(self) -> str:
+        """The number whose address it is given, n or bytes: by its name, or as its value "&n" says; empty for none."""
+        number = self.value.removeprefix("&") if self.value.startswith("&") else self.name
+        return number if self.pointers == 1 and number in ("n", "bytes") else ""
 
     @property
     def pointers(self) -> int:

@@ -123,7 +123,7 @@ class Prototype:
             return "reads beyond no input: that needs an x and a y that are pointers"
         if self.contract.demands and not self.is_array:
             return "demands something of arrays, but takes none: that needs an x or a y that is a pointer"
-        if any(each.is_number_there and each.element == "void" for each in self.parameters):
+        if any(each.points_to and each.element == "void" for each in self.parameters):
             return "points to a number of no type (accepted: size_t n, const int *n)"
         if not self.is_array and any(each.value == "zeros(bytes)" for each in self.parameters):
             return "takes a value, and bytes are those of an array (accepted: a number, as in zeros(8))"

@@ -169,7 +169,7 @@ def _count(declared: Declared, found: _Open) -> None:
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
     whole = used if len(whole) > 1 and used else whole
-    there = [i for i, each in enumerate(parameters) if i not in found.names and _is_number_there(each)]
+    there = [i for i, each in enumerate(parameters) if i not in found.names and _may_point_to_number(each)]
     if not whole and len(there) == 1 and not declared.space:
         if not _is_only_read(parameters[there[0]], declared.body):
             found.ask(f"{parameters[there[0]].name} may point to the number of values or not")
@@ -218,7 +218,7 @@ def _count(declared: Declared, found: _Open) -> None:
             found.said.append("it adds to y, which is zero before")
 
 
-def _is_number_there(parameter: CParameter) -> bool:
+def _may_point_to_number(parameter: CParameter) -> bool:
     """Whether it may point to the number of values, as in Fortran."""
     return parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element)) and role_of(parameter.name) == "n"
 
@@ -323,8 +323,8 @@ def _is_unused(name: str, body: str) -> bool:
 
 def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     """A value that a parameter may have."""
-    if _is_number_there(parameter):
-        return f"(const {parameter.element}[]){{n}}"
+    if _may_point_to_number(parameter):
+        return "&n"
     if parameter.is_function:
         return "NAME"
     if parameter.pointers:
