@@ -103,6 +103,25 @@ def test_javascript_requires_what_the_working_folder_has(tmp_path, monkeypatch):
     assert target.evaluate("float32", bits("float32", "1.5")) == bits("float32", "3")
 
 
+def test_javascript_may_promise_its_result():
+    """As onnxruntime-web and everything on WebGPU do."""
+    requiring.program("node")
+    target = chosen("pipe:node adapter.js '(async () => x)()'", dtype="float32")
+    x = some_bits("float32", 70_000)
+    np.testing.assert_array_equal(target.evaluate("float32", x), x)
+    with pytest.raises(UsageError, match="Error: no device"):
+        chosen("""pipe:node adapter.js 'Promise.reject(Error("no device"))'""", dtype="float32")
+
+
+def test_a_missing_value_of_r_is_nan():
+    """R's ifelse gives NA of type logical where its condition is NA everywhere."""
+    requiring.program("Rscript")
+    target = chosen("pipe:Rscript adapter.R 'ifelse(x < 0, 0, x)'", dtype="float64", function="relu")
+    for values in (("nan",), ("nan", "1")):
+        y = target.evaluate("float64", bits("float64", *values)).view(np.float64)
+        np.testing.assert_array_equal(y, np.array(values, np.float64))
+
+
 def test_a_file_of_the_working_folder_comes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(ProgramTarget, "answers", lambda *_: ())  # a file is no response
     name = "pipe:cat adapter.js adapters ''"

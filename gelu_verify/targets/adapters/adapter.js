@@ -1,6 +1,6 @@
 // A function of JavaScript as a target: gelu-verify run "pipe:node adapter.js 'x.map(Math.tanh)'" (docs/targets.md).
 // x is a Float32Array or Float64Array of inputs, and so is g or b of a function of two inputs; the expression gives one
-// of as many outputs. `require` finds what the working folder has.
+// of as many outputs, or a promise of one. `require` finds what the working folder has.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -28,14 +28,18 @@ function read(size) {
   return buffer;
 }
 
-for (let head; (head = read(8)); ) {
-  const inputs = new Values(read(Number(head.readBigUInt64LE()) * Values.BYTES_PER_ELEMENT).buffer);
-  const n = second ? inputs.length / 2 : inputs.length;
-  const y = f(required, inputs.slice(0, n), inputs.slice(n));
-  if (!(y instanceof Values) || y.length !== n) {
-    throw new Error(`the result is ${y?.constructor.name} of ${y?.length}, not ${Values.name} of ${n}`);
+async function serve() {
+  for (let head; (head = read(8)); ) {
+    const inputs = new Values(read(Number(head.readBigUInt64LE()) * Values.BYTES_PER_ELEMENT).buffer);
+    const n = second ? inputs.length / 2 : inputs.length;
+    const y = await f(required, inputs.slice(0, n), inputs.slice(n));
+    if (!(y instanceof Values) || y.length !== n) {
+      throw new Error(`the result is ${y?.constructor.name} of ${y?.length}, not ${Values.name} of ${n}`);
+    }
+    head.writeBigUInt64LE(BigInt(n));
+    const answer = Buffer.concat([head, Buffer.from(y.buffer, y.byteOffset, y.byteLength)]);
+    for (let at = 0; at < answer.length; ) at += fs.writeSync(1, answer, at);
   }
-  head.writeBigUInt64LE(BigInt(n));
-  const answer = Buffer.concat([head, Buffer.from(y.buffer, y.byteOffset, y.byteLength)]);
-  for (let at = 0; at < answer.length; ) at += fs.writeSync(1, answer, at);
 }
+
+serve();
