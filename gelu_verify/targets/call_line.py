@@ -21,7 +21,7 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import CodeType
@@ -169,7 +169,7 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
         raise UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):
         raise UsageError(f"{name} is a generator function (yield): --call {OF_A_GENERATOR}")
-    signature = _signature(call)
+    signature = signature_of(call)
     if signature is None:
         return None
     try:
@@ -182,7 +182,7 @@ def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine |
     return None
 
 
-def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
+def signature_of(call: Callable[..., Any]) -> inspect.Signature | None:
     """Its own, or that in the first line of its documentation, where pybind11, nanobind and Cython write it: of that,
     annotations as text (of this module) without what is in brackets, and None for each default; of an operator of
     torch, what its schema says."""
@@ -243,7 +243,7 @@ _OF_TYPES = {
     "bool": "False",
     "int": "1",
     "str": "''",
-    **dict.fromkeys(("ArrayLike", "NDArray", "ndarray", "Tensor"), "y"),
+    **dict.fromkeys(("ArrayLike", "NDArray", "ndarray", "Tensor", "Array"), "y"),
 }
 
 
@@ -257,12 +257,21 @@ def _example(parameter: inspect.Parameter) -> str:
     return by_type if named == "bool" else _EXAMPLES.get(parameter.name, by_type)
 
 
+class CallUnsaid(UsageError):
+    """The names of its parameters leave open how it is called; `lines` may be right, the likeliest first."""
+
+    def __init__(self, problem: str, lines: Sequence[str]) -> None:
+        super().__init__(f"{problem}: --call says how")
+        self.lines = lines
+
+
 def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError, second: str) -> CallLine:
     """The line in which each parameter that is needed is what its name says."""
     star = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [each for each in parameters if each.default is each.empty and each.kind not in star]
+    problem = f"{shown} cannot be called with one argument ({error})"
     if not needed:
-        raise UsageError(f"{shown} cannot be called with one argument ({error})")
+        raise UsageError(problem)
     roles: dict[str, str] = {each.name: role_of(each.name).replace("dx", "y") for each in needed}
     roles |= {name: second for name in roles if second and OF_SECOND.get(name) == second}
     unknown = [name for name, role in roles.items() if role not in MEANINGS]
@@ -274,15 +283,22 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
     is_open = may_be_input or not all(roles.values())
     if second and second not in roles.values() and (free := [name for name, role in roles.items() if not role]):
         roles[free[0]] = second
+    examples = [roles[each.name] or _example(each) for each in needed]
+    if not is_open:
+        return CallLine.parsed(_line(needed, examples, roles))
+    given = [examples, [roles[each.name] or "None" for each in needed]]
+    if "y" in examples:  # the output may be the first
+        given.insert(1, [{"x": "y", "y": "x"}.get(each, each) for each in examples])
+    if second and len(needed) == 2:
+        given.append(["y", f"packed(x, {second})"])
+    raise CallUnsaid(problem, [*dict.fromkeys(_line(needed, each, roles) for each in given)])
+
+
+def _line(needed: list[inspect.Parameter], given: list[str], roles: Mapping[str, str]) -> str:
+    """The call with these for what it needs, by name where the name alone says nothing to a reader."""
     words: list[str] = []
-    for each in reversed(needed):
-        role = roles[each.name] or _example(each)
-        can_be_keyword = not roles[each.name] and all("=" in word for word in words)
+    for each, value in zip(reversed(needed), reversed(given), strict=True):
+        can_be_keyword = not roles[each.name] and value not in ("x", "y") and all("=" in word for word in words)
         is_keyword = each.kind is each.KEYWORD_ONLY or (can_be_keyword and each.kind is not each.POSITIONAL_ONLY)
-        words.insert(0, f"{each.name}={role}" if is_keyword else role)
-    line = f"f({', '.join(words)})"
-    if is_open:
-        raise UsageError(
-            f"{shown} cannot be called with one argument ({error}): --call says how, such as --call {line!r}"
-        )
-    return CallLine.parsed(line)
+        words.insert(0, f"{each.name}={value}" if is_keyword else value)
+    return f"f({', '.join(words)})"

@@ -23,6 +23,7 @@ from ..formats import DTYPES, get_format
 from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
+from .call_line import signature_of
 from .contract import NOTHING, Contract, as_demanded, demanding
 from .fixed_shapes import parsed_shape
 from .importing import quiet
@@ -274,15 +275,16 @@ def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     with suppress(TypeError):  # not hashable
         if hint in _ANNOTATIONS:
             return NUMBERS[_ANNOTATIONS[hint]]
-    return kind_of_module(getattr(hint, "__module__", None))
+    return kind_of_module(hint if isinstance(hint, str) else getattr(hint, "__module__", None))
 
 
 def _annotation(compute: Callable[..., Any]) -> Any:
-    """The first parameter's, without what stands in brackets."""
+    """The first parameter's, without what stands in brackets; text where that is all there is."""
     try:
-        parameters = inspect.signature(compute, eval_str=True).parameters.values()
-    except Exception:  # noqa: BLE001 - the user's annotations: whatever they raise, they say nothing
-        return None
+        signature: inspect.Signature | None = inspect.signature(compute, eval_str=True)
+    except Exception:  # noqa: BLE001 - the user's annotations, whatever they raise
+        signature = signature_of(compute)
+    parameters = signature.parameters.values() if signature else ()
     hint = next(iter(parameters)).annotation if parameters else None
     return typing.get_origin(hint) or hint
 

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
@@ -19,20 +19,20 @@ from typing import Any
 
 from .. import functions
 from ..calling import Calling
-from ..errors import TargetUnavailable, UsageError
+from ..errors import TargetFailure, TargetUnavailable, UsageError
 from ..fenv import in_default_environment, left
-from ..formats import DTYPES
+from ..formats import DTYPES, get_format
 from ..interrupts import is_from_user
 from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
-from .call_line import CallLine, line_of
+from .call_line import CallLine, CallUnsaid, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
-from .contract import is_demanding
+from .contract import as_demanded, is_demanding
 from .detection import Detection, demand_found, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet, unread_file
-from .probing import leave_out
+from .probing import leave_out, ordinary_numbers
 from .python_floats import NUMBERS, any_kind
 from .python_sources import (
     SourceLoader,
@@ -120,9 +120,17 @@ def callable_target(
     asked = Calling(**calling)
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
-    compute, made_with = _ready(title, compute, asked.kwargs, line)
+    ready, made_with = _ready(title, compute, asked.kwargs, line)
     second = functions.second_of(function)
-    line = line or line_of(title, compute, second)
+    try:
+        line = line or line_of(title, ready, second)
+    except CallUnsaid as unsaid:
+        form = "f()" if inspect.isclass(compute) and not inspect.isclass(ready) else "f"  # an instance of f
+        lines = [form + text.removeprefix("f") for text in unsaid.lines]
+        called = functools.partial(callable_target, compute, function, dtype, name=title)
+        option = _line_found(lines, lambda text: called(**{**calling, "call": text}))
+        raise UsageError(f"{unsaid}, such as {option}") from None
+    compute = ready
     if line and line.second not in ("", second):
         raise UsageError(f"{title} is called as {line.text!r}, and {function} has no second input {line.second}")
     target = CallableTarget(
@@ -177,6 +185,31 @@ def callable_target(
     outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
     target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
     return _compiled(target, kind) if compile else target
+
+
+def _line_found(lines: Sequence[str], called: Callable[[str], CallableTarget]) -> str:
+    """The option with which it returns a number, or is asked about further; else the likeliest, and what came of it."""
+    came = ""
+    for text in lines:
+        try:
+            target = called(text)
+        except UsageError:
+            return f"--call {text!r}"
+        if any(not get_format(dtype).is_nan(each) for dtype, bits in target.probe_outputs.items() for each in bits):
+            return f"--call {text!r}"
+        came = came or _failure(target)
+    return f"--call {lines[0]!r}, but {came}"
+
+
+def _failure(target: CallableTarget) -> str:
+    """What a target that returned no number does with ordinary ones."""
+    dtype = likeliest_first(target.dtypes)[0]
+    try:
+        with quiet():
+            target.timed(dtype, as_demanded(ordinary_numbers(dtype)))
+    except TargetFailure as failure:
+        return str(failure)
+    return f"{target.name} returned no number"
 
 
 def _ask_for_form(title: str, target: CallableTarget) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..functions import second_of
 from .call_line import CallLine
 from .detection import Trial, shape_taken, trial
 from .probing import ordinary_numbers
@@ -36,7 +37,8 @@ def option_found(target: CallableTarget, tries: Mapping[str, Trial]) -> tuple[st
 
 def _gives_result(target: CallableTarget, dtype: str, text: str) -> bool:
     """Whether what that line returns has the dtype, and is not x as it was."""
-    made = trial(replace(target, line=CallLine.parsed(text), if_it_writes=""), dtype)
+    line = CallLine.parsed(text)
+    made = trial(replace(target, line=line, second=line.second, if_it_writes=""), dtype)
     return made is not None and bool(made.bits) and made.bits != tuple(ordinary_numbers(dtype).tolist())
 
 
@@ -49,6 +51,8 @@ def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
     if one is None or made.is_input:
         yield f"{text}; x"
         return
+    if text == "f(x)" and (second := second_of(target.function)):  # it takes both in one
+        yield f"f(packed(x, {second}))"
     if isinstance(one, list | tuple) and text == "f(x)":  # it takes several arrays
         yield "f([x])[0]"
     if isinstance(one, Iterator):

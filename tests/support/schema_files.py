@@ -11,7 +11,7 @@ import schemathesis
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gelu_verify.service.input_files import ARROW, INPUTS_OF
+from gelu_verify.service.input_files import ARROW, INPUTS_OF, RAW
 
 INPUTS = st.sampled_from(["u1", "<u2", "<u4", "<u8", "<f4"]).flatmap(lambda kind: arrays(kind, st.integers(0, 20)))
 """Also of a width that the dtype in the path does not have."""
@@ -36,5 +36,10 @@ def arrow(x):
     return buffer.getvalue()
 
 
-for media_type, write in ((INPUTS_OF["npz"], npy), (INPUTS_OF["parquet"], parquet), (ARROW, arrow)):
+def raw(x):
+    """No text, which is read as CSV."""
+    return b"\0" + x.tobytes()
+
+
+for media_type, write in ((INPUTS_OF["npz"], npy), (INPUTS_OF["parquet"], parquet), (ARROW, arrow), (RAW, raw)):
     schemathesis.openapi.media_type(media_type, INPUTS.map(write))

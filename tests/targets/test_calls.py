@@ -4,7 +4,7 @@ import ast
 import random
 import re
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from marking import nightly
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, converted, get_format, is_finite, is_zero
-from gelu_verify.targets.call_line import line_of
+from gelu_verify.targets.call_line import CallUnsaid, line_of
 from gelu_verify.targets.extra_outputs import collecting
 from gelu_verify.targets.fixed_shapes import batches_for, parsed_shape, without_padding
 from gelu_verify.targets.python_callables import callable_target
@@ -80,6 +80,11 @@ def number_by(x, by): return float.__truediv__(x, 3.0)
 def of_two(x): return halved(x), x
 def widened(x): return halved(x).astype(np.float64)
 def of_no_result(x): x *= x.dtype.type(0.5)
+def by_two(p, q: np.ndarray): np.multiply(q, q.dtype.type(0.5), out=p)
+def may_shift(x, shift): return x * 0.5 if shift is None else x * 0.5 + shift[0]
+def named(x, mode: str): return {"half": x * 0.5}[mode]
+class Named:
+    def __call__(self, x, mode: str): return named(x, mode)
 def in_place_and_returned(x): x *= x.dtype.type(0.5); return x
 erf = np.frompyfunc(math.erf, 1, 1)
 one_by_one = np.frompyfunc(lambda v: v / 2, 1, 1)
@@ -307,6 +312,10 @@ def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
+        ("by_two", {}, r"--call says how, such as --call 'f\(y, x\)'"),
+        ("may_shift", {}, r"--call says how, such as --call 'f\(x, shift=None\)'"),
+        ("named", {}, r"""such as --call "f\(x, mode=''\)", but .*named raised KeyError: ''"""),
+        ("Named", {}, r"""such as --call "f\(\)\(x, mode=''\)", but"""),
         ("scaled", {}, r"scaled\(x, alpha\) cannot be called with one argument .* such as --call 'f\(x, alpha=1.0\)'"),
         ("either", {}, r"either\(p, q\) cannot be called .* such as --call 'f\(x, q=1.0\)'"),
         ("writes_half", {}, r"writes_half\(x, y\) cannot be called .* such as --call 'f\(x, y\)'"),
@@ -478,6 +487,35 @@ def test_a_result_inside_of_what_is_returned_is_offered(tmp_path, seed):
     x = np.linspace(-1, 1, 9, dtype=np.float32)
     got = chosen(f"{file}:relu", array=array, dtype=dtype, call=offered).evaluate("float32", x.view(np.uint32))
     np.testing.assert_array_equal(got.view(np.float32), np.maximum(x, 0))
+
+
+NEEDED = (  # parameters that say nothing by their names, and what is computed where the others are as they have to be
+    ("p, q: np.ndarray", "np.maximum(q, 0, out=p)", True),
+    ("p, q: np.ndarray", "np.maximum(p, 0, out=q)", True),
+    ("p, q: np.ndarray", "np.copyto(p, np.maximum(q, 0)) or q", True),
+    ("p, shift: Optional[np.ndarray]", "np.maximum(p if shift is None else p + shift[0], 0)", True),
+    ("p, exact: bool", "np.maximum(p, 0) if isinstance(exact, bool) else [][0]", True),
+    ("p, kind: Literal['full', 'half']", "{'full': np.maximum(p, 0)}[kind]", True),
+    ("p, kind: str", "{'full': np.maximum(p, 0)}[kind]", False),
+    ("p, shape: tuple[int, ...]", "np.maximum(p.reshape([*shape]), 0)", False),
+)
+
+
+@pytest.mark.parametrize("form", ["def relu({}): return {}", "class relu:\n    def __call__(self, {}): return {}"])
+@pytest.mark.parametrize(("needed", "result", "is_found"), NEEDED)
+def test_a_call_is_offered_with_what_came_of_it(tmp_path, form, needed, result, is_found):
+    file = tmp_path / "needed.py"
+    head = "import numpy as np\nfrom typing import Literal, Optional\n"
+    file.write_text(head + form.format(needed, result))
+    with pytest.raises(UsageError, match="--call says how, such as") as said:
+        chosen(f"{file}:relu", dtype="float32")
+    offered, came = re.search(r"--call ('.*'|\".*\")(, but .* raised \w+: .*)?$", str(said.value)).groups()
+    assert bool(came) != is_found
+    target = chosen(f"{file}:relu", dtype="float32", call=ast.literal_eval(offered))
+    with nullcontext() if is_found else pytest.raises(TargetFailure, match=re.escape(came.partition(" raised ")[2])):
+        x = np.linspace(-1, 1, 9, dtype=np.float32)
+        got = target.evaluate("float32", x.view(np.uint32))
+        np.testing.assert_array_equal(got.view(np.float32), np.maximum(x, 0))
 
 
 @pytest.mark.parametrize("dtype", [None, "float32"])
@@ -808,8 +846,9 @@ class Compiled:
 )
 def test_a_signature_in_the_documentation_says_how_it_is_called(doc, expected, capsys):
     if expected and expected.startswith("--call"):
-        with pytest.raises(UsageError, match=re.escape(expected)):
+        with pytest.raises(CallUnsaid, match="--call says how") as unsaid:
             line_of("m:gelu", Compiled(doc))
+        assert f"--call {unsaid.value.lines[0]!r}" == expected
     else:
         line = line_of("m:gelu", Compiled(doc))
         assert (line and line.text) == expected

@@ -119,6 +119,21 @@ def test_two_names_that_may_be_either_factor_are_asked_for():
         callable_target(glu, "swiglu", "float32")
 
 
+@pytest.mark.parametrize("second", ["swiglu", "bias_gelu"])
+def test_a_function_of_one_array_that_holds_both_is_asked_about(second):
+    def halves(both):
+        return np.maximum(both[: len(both) // 2] + both[len(both) // 2 :], 0)
+
+    def writes_halves(p, both):
+        p[:] = halves(both)
+
+    name = second_of(second)
+    with pytest.raises(UsageError, match=rf"returns shape \(2,\) for .*: give --call 'f\(packed\(x, {name}\)\)'"):
+        callable_target(halves, second, "float32")
+    with pytest.raises(UsageError, match=rf"--call says how, such as --call 'f\(y, packed\(x, {name}\)\)'"):
+        callable_target(writes_halves, second, "float32")
+
+
 def test_a_second_input_that_is_changed_is_found():
     def clears(x, g):
         result = gated_forms.swiglu(x, g)
