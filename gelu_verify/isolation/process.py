@@ -221,7 +221,8 @@ class Child:
     def _last_words(self) -> str:
         """The last line on stderr."""
         end = os.lseek(self._stderr, 0, os.SEEK_CUR)
-        text = os.pread(self._stderr, 4096, max(0, end - 4096)) if end else b""
+        start = max(0, end - 4096)
+        text = os.pread(self._stderr, end - start, start)
         return last_line(text, 200)
 
     def _exhausted(self, message: str) -> Death:

@@ -335,6 +335,17 @@ def test_what_cannot_be_loaded_is_a_result(hosts, tmp_path):
     assert (record.failure_range, record.sentence) == (None, "crashes.")  # no x was tried
 
 
+@pytest.mark.parametrize("before", [0, 100, 5000])
+def test_what_it_said_last_is_quoted(tmp_path, before):
+    """The last line on stderr, and nothing that is not there."""
+    (tmp_path / "dies.py").write_text(
+        f"import os\ndef relu(x):\n    os.write(2, b'.' * {before} + b'\\nno luck\\n')\n    os.abort()\n"
+    )
+    with Hosts() as hosts:
+        (lost,), _ = hosts.select([f"{tmp_path}/dies.py:relu"], function="relu", dtype="float32")
+        assert "died of SIGABRT: no luck when" in str(lost.failure)
+
+
 @pytest.mark.parametrize("seed", [0, *nightly(*range(1, 8))])
 def test_what_a_first_call_does_not_survive_is_said_of_its_dtype(tmp_path, seed):
     """The others are measured, or have died of their own; of none is more said than the four values of that call."""

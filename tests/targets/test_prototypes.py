@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import requiring
 from foreign import bits, chosen, compile_apart, needs_cc, shared_library, some_bits
 from program import PROGRAM
 
@@ -39,6 +40,7 @@ void reversed(const int n, double *y, const double *x) { EACH y[i] = -x[i]; }
 void halves(float *unused, int n, ggml_fp16_t *y, const ggml_fp16_t *x) { EACH y[i] = x[i] ^ 0x8000; }
 void in_place(float *x, int n) { EACH x[i] = -x[i]; }
 int status(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; return n == 3 ? -7 : 0; }
+int count(const float *x, float *y, int n) { EACH y[i] = -x[i]; return n == 3 ? 2 : n; }
 bool well(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; return n != 3; }
 void constants(const float *x, float *y, size_t n, float alpha, int k) { EACH y[i] = k == 3 ? x[i] * alpha : 0; }
 void zeroed(const float *x, float *y, size_t n, const struct params *p)
@@ -71,6 +73,7 @@ FORMS = {
     "halves": ("void f(float *out=NULL, int n, uint16_t *y, const uint16_t *x)", "bfloat16"),
     "in_place": ("void f(float x[], int n)", "float32"),
     "status": ("int f(const float *x, float *y, size_t n)", "float32"),
+    "count": ("int f(const float *x, float *y, int n)", "float32"),
     "well": ("bool f(const float *x, float *y, size_t n)", "float32"),
     "constants": ("void f(const float *x, float *y, size_t n, float alpha=-1.0f, int k=(1, 3))", "float32"),
     "scalar": ("float f(float x, int k=-1)", "float32"),
@@ -273,12 +276,49 @@ def test_a_source_may_be_given_any_value(tmp_path):
     assert negates(chosen(f"{tmp_path}/shapes.c:zeroed", call=call))
 
 
-@pytest.mark.parametrize(("symbol", "status"), [("status", "-7"), ("well", "1")])
+@pytest.mark.parametrize(("symbol", "status"), [("status", "-7"), ("well", "1"), ("count", "2")])
 def test_a_status_that_says_failure_is_a_failure(file, symbol, status):
     target = chosen(f"{file}:{symbol}", call=FORMS[symbol][0])
     with pytest.raises(TargetFailure, match=rf"{symbol} returned status {status}$") as raised:
         target.evaluate("float32", bits("float32", "1", "2", "3"))
     assert raised.value.kind == "status"
+
+
+def test_the_example_of_a_place_is_zero(tmp_path):
+    (tmp_path / "k.c").write_text(
+        "void part(float *y, const float *x, int start, int end) { while (start < end) y[start++] = x[0]; }"
+    )
+    with pytest.raises(UsageError, match=r"start needs a value: give --call 'f\(y, x, start=0, n\)'"):
+        chosen(f"{tmp_path}/k.c:part")
+
+
+@pytest.mark.parametrize(
+    ("file", "result", "made"),
+    [
+        ("k.c", "struct s { int code; }; struct s", "(struct s){0}"),
+        ("k.cpp", "enum class E { ok }; struct s {}; s", "{}"),
+    ],
+)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_result_that_is_no_status_is_refused(tmp_path, monkeypatch, file, result, made, compiler):
+    requiring.program(compiler)
+    monkeypatch.setenv("CC", compiler)
+    monkeypatch.setenv("CXX", {"gcc": "g++"}.get(compiler, "clang++"))
+    (tmp_path / file).write_text(f"{result} odd(const float *x, float *y, int n) {{ return {made}; }}\n")
+    with pytest.raises(UsageError, match=r"'odd' in .* is declared .*, and its result is no status"):
+        chosen(f"{tmp_path}/{file}:odd")
+
+
+def test_an_enumeration_with_a_scope_is_a_status(tmp_path):
+    (tmp_path / "k.cpp").write_text(
+        "enum class E { ok, no };\n"
+        "E negated(const float *x, float *y, int n)\n"
+        "{ for (int i = 0; i < n; i++) y[i] = -x[i]; return n == 3 ? E::no : E::ok; }\n"
+    )
+    target = chosen(f"{tmp_path}/k.cpp:negated")
+    assert target.evaluate("float32", bits("float32", "2")) == bits("float32", "-2")
+    with pytest.raises(TargetFailure, match="returned status 1"):
+        target.evaluate("float32", bits("float32", "1", "2", "3"))
 
 
 def test_a_scalar_half_needs_no_prototype_in_a_source(tmp_path):

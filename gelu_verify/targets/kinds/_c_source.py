@@ -44,6 +44,10 @@ void *const gelu_verify_function = (void *)gelu_verify_checked;
 _TYPE = re.compile(r"(?:selector|controlling expression) (?:of )?type '(.+?)'|from '(.+?)' to '")
 TYPES = {"float16": "_Float16", "bfloat16": "__bf16", "float32": "float", "float64": "double"}
 
+_NO_STATUS = re.compile(  # by gcc and clang, of C++ and C
+    "invalid cast from type|cannot convert '.*' to 'long long'|aggregate value used|arithmetic or pointer type"
+)
+
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     file, symbol, typed = match["file"], match["symbol"], abi_of(name, match["abi"], asked)
@@ -126,5 +130,9 @@ class _Language:
             why = str(error)
         # raises what is wrong with the source alone
         self.compiler.library(self._file(source), f'#include "{source}"\n', file, flags, _SHARED, _LIBRARIES)
-        what = f"{declared.symbol!r} in {file} is declared {declared.shown}, --call says {prototype.pointer()}"
-        raise UsageError(what if _TYPE.search(why) else why.partition("; to see")[0])
+        what = f"{declared.symbol!r} in {file} is declared {declared.shown}"
+        if _NO_STATUS.search(why):
+            raise UsageError(f"{what}, and its result is no status (accepted: void, a number, a pointer)")
+        raise UsageError(
+            f"{what}, --call says {prototype.pointer()}" if _TYPE.search(why) else why.partition("; to see")[0]
+        )

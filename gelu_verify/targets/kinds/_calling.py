@@ -20,6 +20,10 @@ _SOURCE = """
 #include <stdint.h>
 {headers}
 static __attribute__((unused)) void gv_free(void *address) {{ __builtin_free(*(void **)address); }}
+static __attribute__((unused)) long long gv_success(long long status, __SIZE_TYPE__ n)
+{{
+    return status == (long long)n ? 0 : status;
+}}
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -111,7 +115,8 @@ def _sizes(itemsize: int) -> dict[str, str]:
 
 
 def _call(prototype: Prototype, element: str, itemsize: int) -> str:
-    """The call, as a number: 0 where the function returns nothing, true, a pointer or a value of a format."""
+    """The call, as a number: 0 where the function returns nothing, true, how many values there were, a pointer or a
+    value of a format."""
     values = {
         "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
         "y": f"({prototype.output.type})gv_y",
@@ -138,9 +143,8 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         return call
     if prototype.result in ("bool", "_Bool"):
         return f"!{call}"
-    return (
-        f"({call}, 0)" if prototype.result == "void" or "*" in prototype.result or is_data(prototype.result) else call
-    )
+    is_no_status = prototype.result == "void" or "*" in prototype.result or is_data(prototype.result)
+    return f"({call}, 0)" if is_no_status else f"gv_success((long long){call}, gv_n)"
 
 
 def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:

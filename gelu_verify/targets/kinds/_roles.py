@@ -25,6 +25,9 @@ _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
             "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
 
+_FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode",
+              "approximate", "approx"}  # fmt: skip
+
 
 @dataclass
 class _Open:
@@ -337,7 +340,7 @@ def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     if parameter.element in ("bool", "_Bool"):
         return "false"
     if _WHOLE.fullmatch(parameter.element):
-        return "1"
+        return "0" if set(words_of(parameter.name)) & _FROM_ZERO else "1"
     return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
 
 
