@@ -29,18 +29,20 @@ TARGET = click.option("--target", "targets", multiple=True, metavar="TARGET",
 ROWS = click.option("--rows", "patterns", multiple=True, metavar="PATTERN",
                      help="Only rows that match, such as '*/gelu/float32'; may be repeated.")  # fmt: skip
 _FEW = 3  # results that a note is printed for one by one
-NO_PROJECT = "no project is here (`gelu-verify init --target TARGET` makes one"
+NO_PROJECT = "no project is here (`gelu-verify init TARGET` makes one"
 
 
 @click.command()
+@click.argument("named", nargs=-1, metavar="[TARGET]...")
 @click.option("--target", "targets", multiple=True, metavar="TARGET",
-              help="What to gate, as `gelu-verify run` takes it; may be repeated.")  # fmt: skip
+              help="What to gate, as `gelu-verify run` takes it, also without --target; may be repeated.")  # fmt: skip
 @click.option("--function", "functions", cls=Several, metavar="F,F", help="Default: what the name of the target says.")
 @click.option("--dtype", "dtypes", cls=Several, metavar="D,D", help="Default: every dtype that the target takes.")
 @click.option("--ci", "systems", type=click.Choice(tuple(RECIPES)), multiple=True,
               help="Write the file by which this runs the gate, too; may be repeated.")  # fmt: skip
 @takes_target()
 def init(
+    named: tuple[str, ...],
     targets: tuple[str, ...],
     functions: tuple[str, ...],
     dtypes: tuple[str, ...],
@@ -55,10 +57,10 @@ def init(
     gate` checks against them. --ci writes files that run it as they are (docs/ci.md); one that is there is left as it
     is, and what to add to it is printed.
     """
-    if not targets and not systems:
-        raise UsageError("nothing is asked for (accepted: --target TARGET, --ci SYSTEM)")
-    if targets:
-        _start(targets, functions, dtypes, calling)
+    if not (named or targets or systems):
+        raise UsageError("nothing is asked for (accepted: TARGET, --ci SYSTEM)")
+    if named or targets:
+        _start((*named, *targets), functions, dtypes, calling)
     for system in systems:
         for line in write_recipe(Path.cwd(), RECIPES[system]):
             say(line)

@@ -28,6 +28,6 @@ def keep(function: str, dtype: str, x: tuple[str, ...], by: str) -> None:
     check_given(x)
     file = hard_cases_file()
     if file is None:
-        raise UsageError("no project is here (`gelu-verify init --target TARGET` makes one)")
+        raise UsageError("no project is here (`gelu-verify init TARGET` makes one)")
     fresh = add_found(file, [found_case(function, dtype, text, by) for text in x])
     say(f"{f'written: {file}' if fresh else file} ({fresh} new of {len(read_found(file))} inputs)")

@@ -181,7 +181,7 @@ QUESTIONS = (
         "How do I check it in CI?",
         "gate github actions gitlab continuous integration pytest budget regression fail",
         _types(
-            "gelu-verify init --target mine.py:gelu",
+            "gelu-verify init mine.py:gelu",
             "gelu-verify budget",
             "gelu-verify gate",
             after="More: docs/ci.md.",

@@ -798,5 +798,5 @@ def test_without_a_project_a_gate_is_an_error_that_says_what_to_type(tmp_path, m
     """In the wrong folder of a monorepo nothing is green."""
     monkeypatch.chdir(tmp_path)
     done = call(*words)
-    assert_one_line_error(done, 2, "gelu-verify init --target TARGET")
+    assert_one_line_error(done, 2, "gelu-verify init TARGET")
     assert "--own checks the kernels of gelu-verify" in done.stderr or words == ["budget"]

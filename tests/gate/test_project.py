@@ -112,7 +112,7 @@ def test_init_adds_targets_and_leaves_what_stands_there(project):
     file = project / "gelu-verify.toml"
     before = file.read_text() + "# mine\n[accept] # why\nmonotone = 'x'\n"
     file.write_text(before)
-    code, said = call("init", "--target", "k.c:silu_f32", "--target", "ops.py:relu", "--length", "64")
+    code, said = call("init", "k.c:silu_f32", "--target", "ops.py:relu", "--length", "64")
     assert (code, said.splitlines()[:2]) == (
         0,
         ["is there already: k.c:silu_f32", "found: ops.py:relu relu float32"],
@@ -143,7 +143,7 @@ def test_init_names_the_dtypes_that_a_target_returns(tmp_path, monkeypatch):
     (entry,) = read_project(tmp_path / "gelu-verify.toml").entries
     assert entry.request.dtypes == ("float32",)
     (tmp_path / "gelu-verify.toml").unlink()
-    code, said = call("init", "--target", "ops.py:gelu")
+    code, said = call("init", "ops.py:gelu")
     assert (code, "works only with 64 values at once: give --shape '(64,)'" in said) == (2, True), said
     code, said = call("init", "--target", "ops.py:gelu", "--shape", "(64,)")
     assert (code, said.count("found: ")) == (0, 4), said
