@@ -67,7 +67,8 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, form: str, **opti
     with naming_options():
         request = _request(map_ or "", 1e-3 if quick else options.pop("bias"), options)
     judged_as = request.judged_as()
-    check_used(judged_as.law == "constant", f"{judged_as.name} keeps x by a probability of its own", "--rate")
+    other = "" if map_ else " (--map says which map it is)"
+    check_used(judged_as.law == "constant", f"{judged_as.name} keeps x by a probability of its own{other}", "--rate")
     check_used(judged_as.can_be_scaled, f"{judged_as.name} scales nothing", "--scaled")
     plan = planned(request)
     for line in plan_lines(request, plan):

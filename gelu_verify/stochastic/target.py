@@ -7,7 +7,7 @@ By the names of its parameters, or those that `--call` uses, it gets
     rng, random_state             numpy.random.default_rng(seed), made when it is seeded, used by the calls that follow
     generator                     torch.Generator().manual_seed(seed), likewise
     call                          the number of the call since it was seeded, beside `seed`, which then stays
-    rate, p, prob, drop_prob      the probability of being dropped
+    rate, p, prob, drop_prob, ... the probability of being dropped
     h, previous, prev, state      the old state (zoneout): -x
 
 Where it takes no seed in any form, `random`, NumPy's and torch's global generators are seeded.
@@ -21,7 +21,6 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,8 @@ from ..targets.call_line import CallLine
 from ..targets.files_read import FileWatch, watching
 from ..targets.importing import framework
 from ..targets.library_target import LibraryCall, LibraryTarget
-from ..targets.python_callables import attribute, module_of_callable, version_of
+from ..targets.python_callables import attribute, module_of_callable, ready, version_of
+from ..targets.returned import parts
 from .named import NAMED
 
 MEANINGS = {
@@ -47,8 +47,14 @@ MEANINGS = {
     "rate": "the probability of being dropped",
     "h": "the old state, of zoneout",
 }
-_ALSO = {"random_state": "rng", "rng_key": "key", **dict.fromkeys(("p", "prob", "drop_prob", "dropout_rate"), "rate"),
-         **dict.fromkeys(("previous", "prev", "state"), "h")}  # fmt: skip
+_ALSO = {
+    **dict.fromkeys(("random_state",), "rng"),
+    **dict.fromkeys(("rng_key",), "key"),
+    **dict.fromkeys(
+        ("p", "prob", "drop_prob", "drop_p", "drop_rate", "dropout_prob", "dropout_p", "dropout_rate"), "rate"
+    ),
+    **dict.fromkeys(("previous", "prev", "state"), "h"),
+}
 
 
 @dataclass
@@ -140,12 +146,14 @@ def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, ca
         kind = get_kind(array) if array else kind_of_module(source) or _kind_of_annotation(compute)
     line = CallLine.parsed(call, MEANINGS) if call else None
     of_line = {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}} if line else None
-    parameters = _parameters(name, compute) if of_line is None else of_line
+    bound, _ = ready(name, compute, kwargs, line)
+    parameters = _parameters(name, bound) if of_line is None else of_line
     parameters = {each: what for each, what in parameters.items() if each not in kwargs}
-    bound = partial(compute, **kwargs) if kwargs else compute
     target = MapTarget(name=name, function="gelu", dtypes=(dtype,), version=version, files=files,
                        arrays=kind or KINDS["numpy"], compute=bound, parameters=parameters, line=line)  # fmt: skip
-    return [target if kind else _with_arrays(target, dtype)]
+    target = target if kind else _with_arrays(target, dtype)
+    _ask_for_result(target, dtype)
+    return [target]
 
 
 def _parameters(name: str, compute: Callable[..., Any]) -> dict[str, str]:
@@ -174,14 +182,37 @@ def _kind_of_annotation(compute: Callable[..., Any]) -> ArrayKind | None:
 
 def _with_arrays(target: MapTarget, dtype: str) -> MapTarget:
     """With the first kind of arrays, of libraries that are imported, that it takes and returns; NumPy's if none."""
-    one = get_format(dtype).one
     for kind in KINDS.values():
-        if kind.roots[0] not in sys.modules:
-            continue
         tried = replace(target, arrays=kind)
-        seed(tried, dtype, 0, 0.5)
-        with suppress(Exception):  # someone else's code: the verification shows what it raises
-            result = tried.call(tried.load(dtype, np.full(4, one, get_format(dtype).uint)))
-            if kind.owns(result):
-                return tried
+        if kind.roots[0] in sys.modules and kind.owns(_tried(tried, dtype)[1]):
+            return tried
     return target
+
+
+def _tried(target: MapTarget, dtype: str) -> tuple[Any, Any]:
+    """Four ones, and what it returns for them; None where it raises."""
+    seed(target, dtype, 0, 0.5)
+    fmt = get_format(dtype)
+    with suppress(Exception):  # someone else's code: the verification shows what it raises
+        loaded = target.load(dtype, np.full(4, fmt.one, fmt.uint))
+        return loaded.arguments[0], target.call(loaded)
+    return None, None
+
+
+def _ask_for_result(target: MapTarget, dtype: str) -> None:
+    """UsageError, with a call that was tried, where its result is one of several that it returns, or its input."""
+    x, result = _tried(target, dtype)
+    if x is None or target.line is not None:
+        return
+    text = f"f({', '.join(['x', *(f'{name}={what}' for name, what in target.parameters.items())])})"
+    is_input = result is None or result is x
+    if is_input:
+        lines = [f"{text}; x"]
+    else:
+        lines = [] if target.arrays.owns(result) else [part for part, _ in parts(text, result)]
+    for each in lines:
+        line = CallLine.parsed(each, MEANINGS)
+        names = {name: name for name in line.names & MEANINGS.keys() - {"f", "x"}}
+        if target.arrays.owns(_tried(replace(target, line=line, parameters=names), dtype)[1]):
+            what = "changes its input" if is_input else f"returns {type(result).__name__}"
+            raise UsageError(f"{target.name} {what}: give --call {each!r}, or another")

@@ -120,17 +120,17 @@ def callable_target(
     asked = Calling(**calling)
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
-    ready, made_with = _ready(title, compute, asked.kwargs, line)
+    called, made_with = ready(title, compute, asked.kwargs, line)
     second = functions.second_of(function)
     try:
-        line = line or line_of(title, ready, second)
+        line = line or line_of(title, called, second)
     except CallUnsaid as unsaid:
-        form = "f()" if inspect.isclass(compute) and not inspect.isclass(ready) else "f"  # an instance of f
+        form = "f()" if inspect.isclass(compute) and not inspect.isclass(called) else "f"  # an instance of f
         lines = [form + text.removeprefix("f") for text in unsaid.lines]
-        called = functools.partial(callable_target, compute, function, dtype, name=title)
-        option = _line_found(lines, lambda text: called(**{**calling, "call": text}))
+        built = functools.partial(callable_target, compute, function, dtype, name=title)
+        option = _line_found(lines, lambda text: built(**{**calling, "call": text}))
         raise UsageError(f"{unsaid}, such as {option}") from None
-    compute = ready
+    compute = called
     if line and line.second not in ("", second):
         raise UsageError(f"{title} is called as {line.text!r}, and {function} has no second input {line.second}")
     target = CallableTarget(
@@ -187,12 +187,12 @@ def callable_target(
     return _compiled(target, kind) if compile else target
 
 
-def _line_found(lines: Sequence[str], called: Callable[[str], CallableTarget]) -> str:
+def _line_found(lines: Sequence[str], built: Callable[[str], CallableTarget]) -> str:
     """The option with which it returns a number, or is asked about further; else the likeliest, and what came of it."""
     came = ""
     for text in lines:
         try:
-            target = called(text)
+            target = built(text)
         except UsageError:
             return f"--call {text!r}"
         if any(not get_format(dtype).is_nan(each) for dtype, bits in target.probe_outputs.items() for each in bits):
@@ -233,7 +233,7 @@ _TITLES = {
 }
 
 
-def _ready(
+def ready(
     name: str, compute: Callable[..., Any], kwargs: Mapping[str, Any], line: CallLine | None
 ) -> tuple[Callable[..., Any], str]:
     """What a call line's f is, and the keyword arguments as text; without a line, a class is made an instance of."""

@@ -61,11 +61,11 @@ def _lines(target: CallableTarget, made: Trial) -> Iterator[str]:
         yield f"{text}.reshape(-1)"
     level = [(text, one)]
     for _ in range(_DEEP):
-        level = [inner for text, value in level for inner in _parts(text, value)]
+        level = [inner for text, value in level for inner in parts(text, value)]
         yield from (text for text, _ in level)
 
 
-def _parts(text: str, value: Any) -> list[tuple[str, Any]]:
+def parts(text: str, value: Any) -> list[tuple[str, Any]]:
     """What a value is made of, and the expressions for that; of an array its rows."""
     found: list[tuple[str, Any]] = []
     with suppress(Exception):  # someone else's class: what it raises, it has no parts

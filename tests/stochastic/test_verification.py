@@ -1,6 +1,7 @@
 """Verification of random maps: planted faults are found, each by the phase that is for it; correct ones pass."""
 
 import json
+import re
 from statistics import NormalDist
 
 import pytest
@@ -146,6 +147,43 @@ def test_arguments_that_cannot_be_used():
             MapRequest(**options)
     with pytest.raises(UsageError, match="takes 'weight'"):
         found("needs_a_weight")
+
+
+DROPOUT = """
+import numpy as np
+def dropped(x, rng, rate):
+    return np.where(rng.random(x.shape) < rate, x.dtype.type(0), x / x.dtype.type(1 - rate))
+class Dropout:
+    def __init__(self, rate=0.5): self.rate = rate
+    def __call__(self, x, rng): return dropped(x, rng, self.rate)
+def dropout_by_another_name(x, rng, drop_rate): return dropped(x, rng, drop_rate)
+def dropout_and_mask(x, rng, rate): return dropped(x, rng, rate), x
+def dropout_among_others(x, rng, drop_prob): return {"mask": None, "y": dropped(x, rng, drop_prob)}
+def dropout_in_place(x, rng, rate): x[...] = dropped(x, rng, rate)
+def dropout_in_place_returned(x, rng, rate): x[...] = dropped(x, rng, rate); return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("Dropout", None),
+        ("dropout_by_another_name", None),
+        ("dropout_and_mask", "returns tuple: give --call 'f(x, rng=rng, rate=rate)[0]'"),
+        ("dropout_among_others", """returns dict: give --call "f(x, rng=rng, drop_prob=rate)['y']\""""),
+        ("dropout_in_place", "changes its input: give --call 'f(x, rng=rng, rate=rate); x'"),
+        ("dropout_in_place_returned", "changes its input: give --call 'f(x, rng=rng, rate=rate); x'"),
+    ],
+)
+def test_a_layer_passes_as_it_is_written_or_is_asked_about(tmp_path, name, asked):
+    file = tmp_path / "layers.py"
+    file.write_text(DROPOUT)
+    options = {"target": f"{file}:{name}", "map": "dropout", "bias": COARSE, "isolate": False}
+    if asked is not None:
+        with pytest.raises(UsageError, match=re.escape(asked)):
+            verify(MapRequest(**options))
+        options["call"] = re.search("""--call ['"](.*)['"]""", asked)[1]
+    assert verify(MapRequest(**options)).passed
 
 
 def test_the_sizes_follow_from_the_bias():
