@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import functools
 import inspect
+import re
 import sys
 import threading
 import typing
@@ -113,7 +114,7 @@ class Detection:
             with quiet(), watched():
                 replace(self._target, arrays=kind).timed(dtype, as_demanded(ordinary_numbers(dtype)))
         except TargetFailure as failure:
-            return "AttributeError" in str(failure) and f"'{kind.roots[0]}." in str(failure)
+            return bool(re.search(r"AttributeError.* has no attribute", str(failure)))
         return False
 
     def _annotated_class(self) -> ArrayKind | None:

@@ -445,6 +445,13 @@ def test_what_takes_nothing_is_told_of_with_the_arrays_that_it_is_for(tmp_path):
         chosen(f"{tmp_path}/k.py:on_device", dtype="float32").evaluate("float32", bits("float32", "1"))
 
 
+@pytest.mark.frameworks
+def test_another_library_that_is_imported_does_not_hide_it(tmp_path):
+    """The message of torch names no module: 'Tensor' object has no attribute."""
+    pytest.importorskip("torch")
+    test_what_takes_nothing_is_told_of_with_the_arrays_that_it_is_for(tmp_path)
+
+
 def test_a_function_of_several_arrays_is_given_one(tmp_path):
     pytest.importorskip("jax")
     (tmp_path / "k.py").write_text(OF_JAX)

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -111,7 +112,10 @@ def test_an_error_is_an_answer_and_the_process_goes_on(process):
 
 
 def test_a_library_that_is_not_there():
-    process = WorkerProcess(sys.executable, "paddle")
+    absent = next((name for name in ("paddle", "openvino", "mlx", "tinygrad", "jax") if not find_spec(name)), None)
+    if absent is None:
+        pytest.skip("every library is there")
+    process = WorkerProcess(sys.executable, absent)
     with pytest.raises(TargetFailure, match="ModuleNotFoundError"):
         process.start()
     process.end()
