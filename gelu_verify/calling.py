@@ -119,7 +119,7 @@ class Calling:
     )  # fmt: skip
     length: int | None = _option("Number of inputs in each call.", "N", "count", of="inputs", taken="any")
     time_limit: float | None = _option(
-        "Time limit of one call in seconds; default: minutes, depending on earlier calls.", "S", "seconds",
+        "Time limit of one call in seconds; default: 120 for the first one, then 30 beside what earlier ones took.", "S", "seconds",
         of="process", taken="any",
     )  # fmt: skip
     memory_limit: int | None = _option(

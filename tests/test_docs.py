@@ -1,5 +1,6 @@
 """What is written is true: commands exist, examples run, links lead somewhere, nothing private is left in."""
 
+import ast
 import doctest
 import importlib
 import json
@@ -174,6 +175,20 @@ def test_the_walk_names_files_that_exist():
     named = set(re.findall(r"`([\w/]+\.(?:py|pyx|h|c))`", walk))
     assert len(named) > 60
     assert not [name for name in named if not (ROOT / name).is_file()]
+
+
+def test_docstrings_name_files_that_exist():
+    """Python files beside the module, or by their path in the package or the project; headers by their name."""
+    package = Path(gelu_verify.__path__[0])
+    headers = {path.name for path in (ROOT / "src").rglob("*.h")}
+    missing = []
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                for name in re.findall(r"`([\w/.]+\.(?:py|h))`", ast.get_docstring(node) or ""):
+                    if not any((each / name).exists() for each in (path.parent, package, ROOT)) and name not in headers:
+                        missing.append(f"{path.relative_to(ROOT)} names {name}")
+    assert not missing
 
 
 def test_ci_runs_what_the_readme_says():

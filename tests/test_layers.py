@@ -3,7 +3,8 @@
 import ast
 
 import pytest
-from layers import INTERFACES, LAYERS, PAGE, cycle, imports, page, sources
+from layers import INTERFACES, LAYERS, NATIVE, PAGE, cycle, imports, page, sources
+from repository import ROOT
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
@@ -53,6 +54,11 @@ def test_no_two_public_classes_have_one_name():
 
 def test_errors_imports_nothing_of_the_package(edges):
     assert not edges["errors"]
+
+
+def test_every_folder_of_native_code_is_somebodys():
+    folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+    assert {folder for each in NATIVE.values() for folder in each} == folders - {"cython"}
 
 
 def test_the_page_has_the_table_of_the_layers():

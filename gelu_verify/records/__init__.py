@@ -1,1 +1,1 @@
-"""What a measurement found: one frozen record, its serialiser, what makes it valid, and its documentation."""
+"""What a measurement found: one frozen record, its serialiser, what makes it valid, its grade and its sentence."""

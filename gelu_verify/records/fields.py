@@ -1,7 +1,7 @@
 """What the declaration of a field of a record says beside its type: its text in docs/json.md, its key, its limits.
 
 The types are those of JSON, so that one declaration serves the serialiser (`serialize.py`), what is refused on reading
-(`rules.py`) and the documentation (`document.py`).
+(`rules.py`) and the documentation (tools/key_tables.py).
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Definition:
     text: str
 
 
-GRADES: dict[Grade, Definition] = {  # the best first; a result has the first that holds
+GRADES: dict[Grade, Definition] = {  # the best first; a result has the first that holds, where it is not broken
     "correctly_rounded": Definition(
         "correctly rounded", "correct", "CR", "every output at a finite input is the correctly rounded one"
     ),
@@ -113,7 +113,7 @@ def _neutral(record: Record, grade: Grade) -> str:
 
 
 def grade_of(record: Record, accuracy: Accuracy) -> Grade:
-    """The first of GRADES that holds."""
+    """Broken where that holds, else the first of GRADES that does."""
     spoiled = record.failure is not None and record.failure_kind not in HARMLESS
     nonfinite = any(side.count for side in accuracy.nonfinite)
     if spoiled or nonfinite or accuracy.wrong or failed(record, "defect"):

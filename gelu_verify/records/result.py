@@ -1,6 +1,6 @@
 """What a measurement found: the RESULT of docs/json.md as one frozen record, from which all else derives.
 
-JSON (`serialize.py`), what is refused on reading (`schema.py`) and the key tables of docs/json.md (`document.py`)
+JSON (`serialize.py`), what is refused on reading (`schema.py`) and the key tables of docs/json.md (tools/key_tables.py)
 follow from these declarations: the order of the fields is that of the keys. A record is never changed;
 `dataclasses.replace` makes another one.
 """

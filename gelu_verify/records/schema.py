@@ -1,6 +1,6 @@
 """What a manifest may say: keys, types and ranges, and what follows from one key for another.
 
-The rules of a result follow from the declarations of `result.py`. Nothing here knows the buckets (`integrity.py`
+The rules of a result follow from the declarations of `result.py`. Nothing here knows the buckets (`runs/integrity.py`
 derives a result from them again). Keys that no rule knows are kept: a later version may add some.
 """
 

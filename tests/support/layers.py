@@ -36,15 +36,16 @@ LAYERS = [
     ["cli", "testing"],
     ["pytest_plugin"],
 ]
-NATIVE = {  # folders of src/
+NATIVE = {  # folders of src/; its cython/ has the extension modules of all
     "fenv": ["fenv"],
-    "truth": ["math", "truth", "tables", "enclosure", "cr", "arrays"],
+    "truth": ["math", "truth", "tables", "enclosure", "cr", "arrays", "carried"],
     "ptx": ["ptx"],
-    "kernels": ["kernels", "published", "cuda"],
+    "kernels": ["kernels", "parameters", "published", "cuda"],
     "targets": ["targets"],
     "buckets": ["buckets"],
     "isolation": ["isolation"],
     "measure": ["cuda"],
+    "search": ["search"],
     "stochastic": ["stochastic"],
     "export": ["export"],
 }
