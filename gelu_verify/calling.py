@@ -119,8 +119,8 @@ class Calling:
     )  # fmt: skip
     length: int | None = _option("Number of inputs in each call.", "N", "count", of="inputs", taken="any")
     time_limit: float | None = _option(
-        "Time limit of one call in seconds; default: 120 for the first one, then 30 beside what earlier ones took.", "S", "seconds",
-        of="process", taken="any",
+        "Time limit of one call in seconds; default: 120 for the first one, then 30 beside what earlier ones took.",
+        "S", "seconds", of="process", taken="any",
     )  # fmt: skip
     memory_limit: int | None = _option(
         "Memory limit of an implementation, such as 512M or 8G; default 4G.", "SIZE", "bytes",
@@ -153,7 +153,7 @@ class Calling:
     @property
     def needs_process(self) -> str | None:
         """The field that cannot be had but in a process of the target's own, where one was given."""
-        return next((name for name in ("isolate", "time_limit", "memory_limit") if getattr(self, name)), None)
+        return next((name for name, each in OPTIONS.items() if each.of == "process" and getattr(self, name)), None)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

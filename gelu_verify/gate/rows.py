@@ -279,12 +279,12 @@ def check_row(name: str, row: Row) -> None:
     *_, function, dtype = ("", "", *key_of(name, row).split("/"))
     if function not in FUNCTIONS or dtype not in DTYPES or not name.endswith(row.scope):
         raise ValueError(f"the row {name!r} is not one of a target/function/dtype")
-    wrong = [key for key, holds in _conditions_of_a_row(row, dtype).items() if not holds]
+    wrong = [key for key, holds in conditions_of_a_row(row, dtype).items() if not holds]
     if wrong:
         raise ValueError(f"{name}: {wrong[0]} = {getattr(row, wrong[0])!r} cannot be")
 
 
-def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
+def conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
     """{key: whether its value can be}. NaN compares with nothing, so every limit is asked to be a number."""
     bits = re.compile(rf"0x[0-9a-f]{{{get_format(dtype).width // 4}}}")
     n = row.n if type(row.n) is int else -1

@@ -249,7 +249,8 @@ def test_errors_on_other_inputs_are_only_judged_where_every_input_was_tried():
 
 def test_every_rule_is_documented():
     page = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
-    assert all(f"| `{name}` | {rule.title} | {rule.worse} |" in page for name, rule in rules.RULES.items())
+    lines = {name: f"| `{name}` | {rule.title} | {rule.worse} |" for name, rule in rules.RULES.items()}
+    assert not [name for name, line in lines.items() if line not in page], "run: python tools/make_key_tables.py"
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import math
 import re
 import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 
 import numpy as np
@@ -20,6 +20,7 @@ from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate import budgets as gate
 from gelu_verify.gate.changes import changes as changes_of
 from gelu_verify.gate.measurements import measure_budgeted
+from gelu_verify.gate.rows import Row, conditions_of_a_row
 from gelu_verify.gate.verdicts import RowVerdict, required, verdicts
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import supported
@@ -182,6 +183,13 @@ def test_a_row_that_was_edited_by_hand_is_seen(budgets, tmp_path):
     path.write_text(path.read_text().replace("max_ulp = 3.22", "max_ulp = 9.99"))
     with pytest.raises(UsageError, match="edited by hand"):
         gate.read_budgets(path)
+
+
+def test_every_key_of_a_row_is_checked(budgets):
+    row, dtype = next((row, key.rsplit("/", 1)[1]) for key, row in budgets.rows.items())
+    checked = conditions_of_a_row(row, dtype)
+    assert all(checked.values())
+    assert checked.keys() == {field.name for field in fields(Row)}
 
 
 def test_the_recorded_budgets_are_whole():

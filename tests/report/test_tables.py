@@ -28,13 +28,14 @@ from gelu_verify.functions.regions import region_edges
 from gelu_verify.measure.request import Request
 from gelu_verify.records.grades import GRADES
 from gelu_verify.records.parts import Dispatch
-from gelu_verify.report import report_text, write_report
+from gelu_verify.report import frames, report_text, write_report
 from gelu_verify.report.citation import AUTHOR, bibtex, citation_texts
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY
 from gelu_verify.report.frames import FRAMES, regions_frame, summary_frame
 from gelu_verify.report.results import results_parquet
 from gelu_verify.report.rows import json_text
 from gelu_verify.report.text import exact_text
+from gelu_verify.runs.committed import committed_runs
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.truth.distance import distance
 
@@ -123,6 +124,20 @@ def test_json_has_what_csv_has(stored):
         assert len(rows) == len(again)
         for row, other in zip(rows, again, strict=True):
             assert {key: "" if value is None else str(value) for key, value in row.items()} == other
+
+
+@pytest.mark.parametrize("name", sorted(FRAMES.keys() - {"sizes"}))  # of these no run here has a row
+def test_every_column_has_values_and_every_value_a_column(stored, name, monkeypatch):
+    runs, made = [stored, *(each.run for each in committed_runs())], frames.frame_of
+
+    def checked(runs, rows, table):
+        found = {key for run in runs for record in run.results for row in rows(record, run.manifest) for key in row}
+        named = {column.name for column in table.columns}
+        assert found == named, f"report/columns.py has {named - found} alone, report/frames.py {found - named}"
+        return made(runs, rows, table)
+
+    monkeypatch.setattr(frames, "frame_of", checked)
+    assert len(FRAMES[name](runs))
 
 
 def test_every_column_of_the_parquet_file_is_described(stored):

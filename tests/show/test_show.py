@@ -1,13 +1,16 @@
 """Documents: every renderer knows every block, nothing breaks out of its text, and Markdown keeps to its limit."""
 
 import inspect
+import pkgutil
 import re
 import typing
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gelu_verify import show
 from gelu_verify.show import document, html, latex, markdown, terminal
 from gelu_verify.show.chart import Axis, Chart, Curve
 from gelu_verify.show.document import (
@@ -42,6 +45,19 @@ RENDERERS = {
     "markdown": markdown.markdown,
     "terminal": lambda shown: terminal.in_ascii(list(terminal.lines_of(shown.blocks, 80))),
 }
+
+
+def test_every_renderer_is_tested_here():
+    """A module of show/ that renders has a function of a document."""
+    modules = [import_module(f"gelu_verify.show.{each.name}") for each in pkgutil.iter_modules(show.__path__)]
+    takes = {
+        module.__name__.rpartition(".")[2]
+        for module in modules
+        for function in vars(module).values()
+        if inspect.isfunction(function) and function.__module__ == module.__name__
+        if [*inspect.get_annotations(function).values()][:1] == ["Document"]
+    }
+    assert takes == RENDERERS.keys() | {"terminal"}
 
 
 def shown(*blocks):

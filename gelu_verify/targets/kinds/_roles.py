@@ -1,7 +1,7 @@
 """What the parameters of a declared function are: the input, the output, a gradient, the number of values.
 
-Types, const and names decide (`targets/parameter_names.py`). What they leave open is a question: the error has the `--call`
-lines, made from the declaration, that answer it. Nothing that is open becomes a result.
+Types, const and names decide (`targets/parameter_names.py`). What they leave open is a question: the error has the
+`--call` lines, made from the declaration, that answer it. Nothing that is open becomes a result.
 """
 
 from __future__ import annotations
