@@ -65,19 +65,19 @@ def budget(
     from ..gate.reasons import with_reasons_to_write
     from ..gate.rows import Selection
 
-    check_apart("--resolve", "RUN", "--target", "--rows", "--accept", "--accept-existing", "--allow-looser")
+    check_apart("--resolve", "RUN", "--target", "--rows", "--accept", "--accept-existing")
     check_used(not runs, "RUN was measured before", "--workers")
     project = project_here(file if runs else None)
     if not runs and project is None:
         raise UsageError(f"no RUN is given, and {NO_PROJECT})")
     if accept_existing and project is None:
         raise UsageError(f"--accept-existing writes reasons into the file of a project, and {NO_PROJECT})")
-    file = file or (project.budgets if project else OWN_BUDGETS)
+    given, file = file, file or (project.budgets if project else OWN_BUDGETS)
     if resolve:
-        _resolve(file, project, workers)
+        _resolve(file, project, workers, allow_looser)
         return
     selection, reasons = Selection(targets, patterns), dict(accepted)
-    old = _old_budgets(file, allow_looser) if file.exists() else None
+    old = _old_budgets(file, allow_looser, bool(targets or patterns)) if file.exists() else None
     with ExitStack() as measuring:
         source = (
             _measured_now(project, workers, old, selection, measuring)
@@ -86,7 +86,8 @@ def budget(
         )
         records = [record for record in source.records if selection.has(record.key)]
         again = [*(f"--target={each}" for each in targets), *(f"--rows={each}" for each in patterns),
-                 *(f"--accept={check}={reason}" for check, reason in accepted)]  # fmt: skip
+                 *(f"--accept={check}={reason}" for check, reason in accepted),
+                 *([f"--budgets={given}"] if given else []), *["--accept-existing"] * accept_existing]  # fmt: skip
 
         def reason_of(record: Record, check: str) -> str:
             said = reasons.get(check) or (project.reason(record, check) if project else "")
@@ -100,14 +101,15 @@ def budget(
             project, text = with_reasons_to_write(project, checks, f"{datetime.now(UTC):%Y-%m-%d}")
             fresh = make_budgets(records, source.machine, source.date, reason_of)
         if not _have_reasons(fresh, records, project):
-            source.refuse("checks fail without a reason", "--accept-existing accepts all for now", again)
+            again += ["--allow-looser"] * allow_looser
+            source.refuse("checks fail without a reason", "--accept-existing", "accepts all for now", again)
         fresh = merged(old, fresh, selection) if old else fresh
         found = changes(old, fresh) if old else []
         for change in found:
             say(change.text)
         looser = sum(change.looser for change in found)
         if looser and not allow_looser:
-            source.refuse(f"{looser} budgets get looser", "--allow-looser accepts them", again)
+            source.refuse(f"{looser} budgets get looser", "--allow-looser", "accepts them", again)
     if project and text:
         _replace(project.file, text)
     write_budgets(file, fresh, _one_line(source.command))
@@ -126,10 +128,10 @@ class _Source:
     command: str
     keep: Callable[[], Sequence[str]]
 
-    def refuse(self, why: str, how: str, words: Sequence[str]) -> NoReturn:
-        """End with 1, and the command that makes budgets of the same results."""
-        again = shlex.join(["gelu-verify", "budget", *self.keep(), *words])
-        warn(f"error: {why}; nothing was written ({how})")
+    def refuse(self, why: str, option: str, does: str, words: Sequence[str]) -> NoReturn:
+        """End with 1, and the command that makes budgets of the same results, with the option that permits it."""
+        again = shlex.join(["gelu-verify", "budget", *self.keep(), *words, option])
+        warn(f"error: {why}; nothing was written ({option} {does})")
         warn(f"what was measured is kept; this makes budgets of it: {again}")
         raise click.exceptions.Exit(OVER_BUDGET)
 
@@ -140,10 +142,11 @@ def _replace(file: Path, text: str) -> None:
     say(f"written: {shown(file)} (reasons that are to be written)")
 
 
-def _resolve(file: Path, project: Project | None, workers: int | None) -> None:
+def _resolve(file: Path, project: Project | None, workers: int | None, allow_looser: bool) -> None:
     """Settle a conflict of git; what neither branch can say is measured."""
     from ..compare.revisions import Repository
     from ..gate.budgets import make_budgets, write_budgets
+    from ..gate.changes import looser_than_each
     from ..gate.conflicts import settled
     from ..gate.rows import Budgets, Selection
 
@@ -153,7 +156,7 @@ def _resolve(file: Path, project: Project | None, workers: int | None) -> None:
     rows = dict(found.budgets.rows)
     if found.undecided:
         if project is None:
-            raise UsageError(f"{found.undecided[0]} is to be measured, and {NO_PROJECT})")
+            raise UsageError(f"{next(iter(found.undecided))} is to be measured, and {NO_PROJECT})")
         with ExitStack() as measuring:
             keys = Selection.of_keys(found.undecided)
             source = _measured_now(project, workers, found.budgets, keys, measuring)
@@ -163,20 +166,32 @@ def _resolve(file: Path, project: Project | None, workers: int | None) -> None:
                 raise click.exceptions.Exit(OVER_BUDGET)
         if missing := set(found.undecided).difference(made.keys):
             raise MissingMeasurement(f"{min(missing)} was changed on both branches, and could not be measured")
+        looser = [
+            f"{key}: looser than on both branches: {text}"
+            for key, both in found.undecided.items()
+            for row in made.of(key)
+            for text in looser_than_each(key, both, row)
+        ]
+        for line in looser:
+            say(line)
+        if looser and not allow_looser:
+            warn("error: budgets get looser than on both branches; nothing was written (--allow-looser accepts them)")
+            raise click.exceptions.Exit(OVER_BUDGET)
         rows |= made.rows
     write_budgets(file, Budgets(rows), found.command)
     say(f"written: {shown(file)} ({len(rows)} rows); `git add` it")
 
 
-def _old_budgets(file: Path, may_replace: bool) -> Budgets | None:
-    """What the file has; None where it cannot be read, and may be replaced nevertheless."""
+def _old_budgets(file: Path, may_replace: bool, keeps_others: bool) -> Budgets | None:
+    """What the file has; None where it cannot be read, and may be replaced nevertheless, as a whole."""
     from ..gate.budgets import read_budgets
 
     try:
         return read_budgets(file)
     except UsageError as error:
-        if not may_replace:
-            raise UsageError(f"{error}; --allow-looser replaces it") from None
+        if not may_replace or keeps_others:
+            of_all = ", without --target and --rows," if keeps_others else ""
+            raise UsageError(f"{error}; --allow-looser{of_all} replaces the file") from None
         warn(f"replaced: {error}")
         return None
 

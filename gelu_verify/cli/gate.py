@@ -209,11 +209,17 @@ def shown(file: Path) -> Path:
 
 
 def project_here(file: Path | None) -> Project | None:
-    """The project of this folder, unless its budgets are not those that are asked for."""
+    """The project of this folder, with those budgets; none where a file of them has nothing that it names."""
+    from ..gate.budgets import read_budgets
     from ..gate.project import find_project
+    from ..gate.rows import key_of
 
     found = find_project(Path.cwd())
-    return found if found and (file is None or file.resolve() == found.budgets.resolve()) else None
+    if found is None or file is None or file.resolve() == found.budgets.resolve():
+        return found
+    rows = read_budgets(file).rows if file.exists() else {}
+    is_its_own = not rows or any(found.has(row.record(key_of(name, row))) for name, row in rows.items())
+    return replace(found, budgets=file.resolve()) if is_its_own else None
 
 
 def _told(rows: Sequence[RowVerdict]) -> Iterator[str]:

@@ -79,6 +79,9 @@ class Program(click.Group):
     """A group of commands in which no error that a user can cause ends in a traceback."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by who started us
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until we end
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
     @in_default_environment

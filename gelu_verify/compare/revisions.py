@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..commands import environment
 from ..errors import MissingMeasurement, UsageError
 from ..targets.kinds import kind_of
 from .installed import environment_of
@@ -191,7 +192,7 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False,
-            env={**os.environ, "LC_ALL": "C", **variables},
+            env={**environment(), "LC_ALL": "C", **variables},
         )  # fmt: skip
     except FileNotFoundError:
         raise MissingMeasurement("git is not installed, and revisions were to be compared") from None

@@ -197,7 +197,7 @@ def budgets_in(text: str, path: str) -> Budgets:
     schema = document.get("schema")
     if type(schema) is not int or schema not in SCHEMAS:
         raise UsageError(f"{path} has budgets schema {schema!r} (accepted: {', '.join(map(str, SCHEMAS))})")
-    edited = "was edited by hand: regenerate it with the command in its first line"
+    edited = "was edited by hand: take it from git again, or make it anew"
     try:
         if schema < SCHEMA:
             if document.pop(_DIGEST) != _digest_of_file(document):

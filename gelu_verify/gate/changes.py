@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..judge.changes import changes_of_limits, named
-from ..judge.sides import Sides
+from ..judge.sides import Change, Sides
 from .rows import COVERAGE, Budgets, Row, key_of
+
+_OF_ONE_INPUT = ("max_ulp", "region", "interval", "max_abs_error", "grade", "check")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,14 @@ def is_looser(key: str, old: Row, new: Row) -> bool:
     return any(_looser(key, old, new))
 
 
+def looser_than_each(key: str, olds: Sequence[Row], new: Row) -> list[str]:
+    """What the new row allows and none of the others did, of limits that are no counts or means: code that has the
+    errors of two branches has those of neither at one input."""
+    found = [{(each.what, each.where): each.text for each in _worse(key, old, new)} for old in olds]
+    in_each = set.intersection(*(set(each) for each in found))
+    return [text for (what, _), text in found[0].items() if what in _OF_ONE_INPUT and (what, _) in in_each]
+
+
 def _looser(key: str, old: Row, new: Row) -> Iterator[str]:
     """What the new row allows and the old one did not, or no longer limits."""
     if (old.bound == "=" and new.bound != "=") or new.n < COVERAGE * old.n:
@@ -62,7 +72,11 @@ def _looser(key: str, old: Row, new: Row) -> Iterator[str]:
     before, after = old.record(key), new.record(key)
     if gone := sorted(after.lacking - before.lacking):
         yield f"no limit any more of {', '.join(gone)}"
-    sides = Sides(before, after, old_lists_failures=True, new_lists_failures=True, comparable=True, tolerance="none")
-    found = [change for change in changes_of_limits(sides) if change.verdict in ("worse", "unknown")]
-    few, more = named(found)
+    few, more = named(_worse(key, old, new))
     yield from (*(change.text for change in few), *more)
+
+
+def _worse(key: str, old: Row, new: Row) -> list[Change]:
+    before, after = old.record(key), new.record(key)
+    sides = Sides(before, after, old_lists_failures=True, new_lists_failures=True, comparable=True, tolerance="none")
+    return [change for change in changes_of_limits(sides) if change.verdict in ("worse", "unknown")]

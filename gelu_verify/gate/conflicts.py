@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ class Settled:
     """What both branches say together; what is `undecided` (target/function/dtype) is to be measured."""
 
     budgets: Budgets
-    undecided: tuple[str, ...]
+    undecided: Mapping[str, tuple[Row, Row]]  # with the rows of both
     lines: tuple[str, ...]  # what was decided, for people
     command: str  # that wrote our file
 
@@ -36,15 +37,15 @@ def settled(base: str | None, ours: str | None, theirs: str | None, file: Path) 
         for name, text in zip(names, (base, ours, theirs), strict=True)
     )
     rows: dict[str, Row] = {}
-    undecided, lines = [], []
+    undecided, lines = dict[str, tuple[Row, Row]](), list[str]()
     for name in sorted({*own, *other}):
         row, said = _row(name, before.get(name), own.get(name), other.get(name))
         lines += [f"{name}: {said}"] if said else []
         if row is not None:
             rows[name] = row
         elif said:
-            undecided.append(key_of(name, own[name]))
-    return Settled(Budgets(rows), tuple(undecided), tuple(lines), ours.partition("`")[2].partition("`")[0])
+            undecided[key_of(name, own[name])] = own[name], other[name]
+    return Settled(Budgets(rows), undecided, tuple(lines), ours.partition("`")[2].partition("`")[0])
 
 
 def _row(name: str, base: Row | None, ours: Row | None, theirs: Row | None) -> tuple[Row | None, str]:

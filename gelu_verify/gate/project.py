@@ -27,6 +27,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,12 @@ def _project(file: Path, table: Any) -> Project:
             raise UsageError("a [[target]] has no name (accepted: what `gelu-verify run` takes)")
         accept = {**shared.get("accept", {}), **own.pop("accept", {})}
         entries.append(_entry({**shared, **own, "accept": accept, "targets": [name]}))
+    for one, other in combinations(entries[bool(names) :], 2):
+        pairs = [[getattr(each.request, name) for each in (one, other)] for name in ("functions", "dtypes", "isa")]
+        overlap = all(not mine or not theirs or set(mine) & set(theirs) for mine, theirs in pairs)
+        if one.request.targets == other.request.targets and overlap:
+            name = one.request.targets[0]
+            raise UsageError(f"two [[target]] are named {name!r}, for the same functions, dtypes and levels")
     if not entries:
         raise UsageError("no targets are named (accepted: targets = [...], or [[target]] tables with a name)")
     return Project(file, entries, file.parent / budgets, _hard_cases(file, table))

@@ -48,6 +48,8 @@ def read_found(file: Path) -> list[KeptInput]:
         return []
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {file}: {error}") from None
+    if rows and tuple(rows[0]) != KeptInput._fields:
+        raise UsageError(f"{file}:1: {','.join(rows[0])} (accepted: the header, {','.join(KeptInput._fields)})")
     found = []
     for line, row in enumerate(rows[1:], 2):
         if len(row) != len(KeptInput._fields):

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -758,6 +759,13 @@ def test_a_value_that_overflows_is_not_exact():
         "exp in float32: y is exact",
         "exp in float32",
     ]
+
+
+@pytest.mark.parametrize("closed", ["1", "2"])
+@pytest.mark.parametrize(("words", "code"), [("facts gelu", 0), ("run nothing", 2)])
+def test_a_stream_that_is_closed_changes_no_exit_code(home, closed, words, code):
+    command = f"exec {shlex.join(PROGRAM)} {words} {closed}>&-"
+    assert subprocess.run(["sh", "-c", command], capture_output=True, check=False).returncode == code
 
 
 # ---- parts and executors -------------------------------------------------------------------------

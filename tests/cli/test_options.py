@@ -29,7 +29,6 @@ APART = [
     "gate --own --budgets budgets.toml",
     "budget --resolve a_run",
     "budget --resolve --accept nan=known",
-    "budget --resolve --allow-looser",
     "runs prune --keep 3 --dry-run --yes",
     "trend --format html --json",
     "compare a b --json --format markdown",

@@ -104,6 +104,15 @@ def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     assert call("gate", "--no-base")[0] == 0  # what headroom lets through
 
 
+def test_a_hook_of_git_sees_the_same(project, monkeypatch):
+    """Git tells a hook which repository it is of, and then takes any folder for its top."""
+    edited(project, *WORSE)
+    monkeypatch.setenv("GIT_DIR", str(project.parents[1] / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(project.parents[1] / ".git" / "index"))
+    code, said = call("gate")
+    assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
+
+
 def test_what_is_lost_beyond_the_headroom_is_over_though_the_code_is_the_same(project):
     """As where a compiler or a library is at fault, or a row was never that of its commit."""
     edited(project, "0.70710678118654752", "0.7071")

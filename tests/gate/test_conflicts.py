@@ -11,7 +11,7 @@ from gated import MACHINE, result
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.budgets import budgets_text, make_budgets, read_budgets, write_budgets
-from gelu_verify.gate.changes import is_looser
+from gelu_verify.gate.changes import is_looser, looser_than_each
 from gelu_verify.gate.conflicts import settled
 from gelu_verify.gate.rows import Budgets
 
@@ -132,8 +132,21 @@ def test_rows_of_two_compilers_are_measured_not_compared():
     other = replace(base.rows[f"{NAMES[0]}/gelu/float32"].conditions, compiler="clang 19")
     theirs = changed(base, NAMES[0], conditions=other, max_ulp=9.0)
     found = settled(*(budgets_text(each, "c") for each in (base, ours, theirs)), "b.toml")
-    assert (found.undecided, found.budgets.rows) == ((f"{NAMES[0]}/gelu/float32",), {})
+    key = f"{NAMES[0]}/gelu/float32"
+    assert (found.undecided, found.budgets.rows) == ({key: (ours.rows[key], theirs.rows[key])}, {})
     assert "neither is stricter: measured" in found.lines[0]
+
+
+def test_what_is_measured_anew_may_have_the_errors_of_both_branches_and_no_larger_ones():
+    key = f"{NAMES[0]}/gelu/float32"
+    base = row(NAMES[0])
+    (one,) = budgets(base).rows.values()
+    ours, theirs = (replace(one, max_ulp=ulp, regions=regions) for ulp, regions in (
+        (3.0, {"[-1,0)": 3.0, "[0,1)": 1.0}), (2.0, {"[-1,0)": 1.0, "[0,1)": 2.0})))  # fmt: skip
+    both = replace(one, max_ulp=3.0, regions={"[-1,0)": 3.0, "[0,1)": 2.0})
+    assert looser_than_each(key, (ours, theirs), both) == []
+    worse = replace(both, max_ulp=4.0, regions={"[-1,0)": 3.0, "[0,1)": 4.0})
+    assert len(looser_than_each(key, (ours, theirs), worse)) == 2
 
 
 def test_a_row_that_says_what_it_said_is_not_written_anew():

@@ -105,6 +105,14 @@ def test_a_line_that_cannot_be_used_is_named(project, row):
         hard_cases_here()
 
 
+def test_a_first_line_that_is_no_header_is_named(project):
+    file = project / "gelu-hard-cases.csv"
+    file.write_text("gelu,float32,0x3f9e0653,mine\n")
+    with pytest.raises(UsageError, match=r"csv:1: gelu,float32,0x3f9e0653,mine .accepted: the header, function,dtype"):
+        hard_cases_here()
+    assert file.read_text() == "gelu,float32,0x3f9e0653,mine\n"
+
+
 def test_without_a_project_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
