@@ -288,7 +288,7 @@ def ends_of(terms: Terms) -> tuple[Dyadic, Dyadic]:
     return (low if low[0] else (1, -(1 << 60))), (high if high[0] else (-1, -(1 << 60)))
 
 
-def total(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
+def total(leading: Dyadic, correction: Dyadic, grid: int, overflows_from: int | None = 1 << 16) -> Dyadic:
     """leading + correction; a correction below 2^(grid - 2) counts by its sign alone.
 
     Values and midpoints of a format are multiples of 2^(min_exponent - 1): with that grid, or a finer one of which the
@@ -298,8 +298,8 @@ def total(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
     grid = min(grid, leading[1]) if leading[0] else grid
     if m.bit_length() + e < grid - 2:
         m, e = (1 if m > 0 else -1), grid - 2
-    if m.bit_length() + e > 1 << 16:  # far above every format and leading term: an overflow
-        return (1 if m > 0 else -1), 1 << 16
+    if overflows_from and m.bit_length() + e > overflows_from:  # far above every format and leading term
+        return (1 if m > 0 else -1), overflows_from
     if leading == ZERO:
         return m, e
     exponent = min(e, leading[1])
@@ -328,8 +328,12 @@ def narrowed(terms_at: Iterable[Terms], bits: int) -> tuple[Dyadic, Dyadic] | No
             return None
         (low, e), (high, f) = ends_of(terms)
         if terms.leading != ZERO:
-            grid = abs(terms.leading[0]).bit_length() + terms.leading[1] - bits - 64
-            (low, e), (high, f) = (total(terms.leading, end, grid) for end in ((low, e), (high, f)))
+            size = abs(terms.leading[0]).bit_length() + terms.leading[1]
+            if min(e, f) >= size:  # far above the leading term, which is below a unit of theirs
+                low, high = low - 1, high + 1
+            else:
+                ends = ((low, e), (high, f))
+                (low, e), (high, f) = (total(terms.leading, end, size - bits - 64, None) for end in ends)
         if low * high <= 0 or abs(low.bit_length() + e - high.bit_length() - f) > 1:
             continue
         unit = min(e, f)

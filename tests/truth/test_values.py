@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import random
 import threading
 import types
 from contextlib import suppress
@@ -11,6 +12,7 @@ from functools import partial
 from itertools import product
 
 import ml_dtypes
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -144,6 +146,19 @@ def test_a_dtype_may_be_a_name_or_a_librarys_own(dtype):
     assert reference_bits("gelu", dtype, 0xC0D00000) == 0xAF8F821F
     assert exact("gelu", "0.1", dtype, digits=12) == "0.0539827845913"
     assert abs(ulp_error("gelu", 1.0, 0.84134477, dtype)) < 1
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1"])
+@pytest.mark.parametrize("digits", [1, 20, 300, 4000])
+def test_digits_of_numbers_beyond_every_format(name, digits):
+    """Far above a format's largest number, where a rounding asks for no more than that it overflows."""
+    rng = random.Random(digits)
+    with mpmath.workdps(digits + 40):
+        drawn = [math.ldexp(rng.uniform(1, 2), rng.randrange(2, 34)) for _ in range(20)]
+        for x in (0.75, 700.0, 45426.0, 45427.0, *drawn):
+            want = getattr(mpmath, name)(mpmath.mpf(x))
+            off = mpmath.mpf(exact(name, x, digits=digits)) / want - 1
+            assert abs(off) <= 5.001 * mpmath.mpf(10) ** -digits
 
 
 def test_containers_and_numbers_are_taken_in_one_way():
