@@ -197,13 +197,15 @@ def test_torch_paths_differ_and_the_switch_is_restored():
 
 
 @pytest.mark.frameworks
-def test_torch_switch_does_not_leak_between_threads():
+@pytest.mark.parametrize(("name", "dtype"), [("gelu", "float32"), ("gelu-in_float32", "bfloat16"), ("geglu", "float32")])
+def test_torch_switch_does_not_leak_between_threads(name, dtype):
     """Large enough that one thread computes while another has oneDNN switched off."""
-    paths, x = found("torch"), line("float32", -6, 6, 100_001)
-    pair = [paths["gelu"], paths["gelu-nomkldnn"]]
-    alone = [target.evaluate("float32", x) for target in pair]
+    (geglu,), _ = targets.find(["torch"], function="geglu")
+    paths, x = {**found("torch"), "geglu": geglu}, line(dtype, -6, 6, 100_001)
+    pair = [paths[name], paths["gelu-nomkldnn"]]
+    alone = [target.evaluate(dtype, x) for target in pair]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda target: target.evaluate("float32", x), pair * 20))
+        together = list(pool.map(lambda target: target.evaluate(dtype, x), pair * 20))
     for i, y in enumerate(together):
         np.testing.assert_array_equal(y, alone[i % 2])
 

@@ -154,7 +154,7 @@ def computing(function: Function) -> Iterator[Target]:
     if second_of(function.name):
         return two_input_targets(
             "torch", torch.__version__, TWO_INPUTS, function, {"torch": torch}, array="torch",
-            note="CPU, eager: one operation after the other, each rounded to the dtype",
+            note="CPU, eager: one operation after the other, each rounded to the dtype", around=_where_gelu_in_turn,
         )  # fmt: skip
     return library_targets(
         "torch",
@@ -278,8 +278,13 @@ def _widened(torch: ModuleType) -> Iterator[Path]:
 
 
 def _ignoring_output(torch: ModuleType, expression: str) -> Compute:
-    compute = evaluating(expression, {"torch": torch})
+    compute = _where_gelu_in_turn(expression, evaluating(expression, {"torch": torch}))
     return lambda x, out: compute(x)
+
+
+def _where_gelu_in_turn(expression: str, compute: Compute) -> Compute:
+    """oneDNN may compute it."""
+    return _in_turn(compute) if "functional.gelu(" in expression else compute
 
 
 def _placed_output(x: Any) -> Any:
