@@ -24,6 +24,7 @@ from .truth.correctly_rounded import FORWARD
 
 try:
     import torch
+    from torch.autograd import forward_ad
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
         "gelu_verify.torch needs PyTorch: pip install 'gelu-verify[torch]'", name="torch"
@@ -95,6 +96,9 @@ def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
         raise UsageError(f"x is on {x.device}: gelu_verify.torch computes on the CPU")
     if x.dtype not in DTYPES:
         raise UsageError(f"x is {x.dtype}; accepted: {', '.join(map(str, DTYPES))}")
+    unpacked: Any = forward_ad.unpack_dual
+    if forward_ad._current_level >= 0 and unpacked(x).tangent is not None:  # which torch would lose
+        raise NotImplementedError("gelu_verify.torch has no forward-mode derivatives")
     if out is None:
         return _OPERATORS[function](x)
     if (out.dtype, out.shape, out.device) != (x.dtype, x.shape, x.device):

@@ -214,3 +214,15 @@ def test_the_examples_of_the_page_run():
     assert len(blocks) == 3
     for block in blocks:
         subprocess.run([sys.executable, "-P", "-c", block], check=True)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # torch's own
+@pytest.mark.parametrize("function", [torch.func.jvp, torch.func.linearize, torch.func.jacfwd])
+def test_forward_mode_is_an_error_and_no_zero(function):
+    x = torch.ones(2)
+    with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+        {
+            torch.func.jvp: lambda: function(ours.GELU(), (x,), (x,)),
+            torch.func.linearize: lambda: function(ours.GELU(), x)[1](x),
+            torch.func.jacfwd: lambda: function(ours.GELU())(x),
+        }[function]()

@@ -9,6 +9,7 @@ import re
 import resource
 import tokenize
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -97,7 +98,7 @@ def _kind_of(content: bytes, raw_bytes: int) -> str:
     for magic, kind in _MAGIC.items():
         if content.startswith(magic):
             return kind
-    if content and not _NOT_TEXT.search(content):
+    if content and not _NOT_TEXT.search(content.removeprefix(BOM_UTF8)):
         return CSV
     if len(content) == raw_bytes:
         return RAW
@@ -136,7 +137,8 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
 def _csv(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """One column needs no name."""
     try:
-        rows = list(islice(filter(any, csv.reader(io.StringIO(content.decode("ascii")))), most + 2))
+        text = content.removeprefix(BOM_UTF8).decode("ascii")  # as Excel writes it
+        rows = list(islice(filter(any, csv.reader(io.StringIO(text))), most + 2))
     except UnicodeDecodeError:
         raise bad_request("the CSV file is not ASCII", "no-csv") from None
     except csv.Error as error:
@@ -148,6 +150,10 @@ def _csv(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[s
         del rows[:1]
     wanted = _columns("CSV", header, names)
     _check(len(rows), most)
+    for number, row in enumerate(rows, 1):
+        if any(map(str.strip, row[len(header) :])):  # such as a decimal comma
+            detail = f"number {number} has {len(row)} cells (accepted: {len(header)}, as the header has)"
+            raise Problem(422, "invalid", detail)
     return {name: _numbers(fmt, rows, header.index(name)) for name in wanted}
 
 

@@ -171,3 +171,15 @@ def test_files_have_a_route_for_each_form(client, form):
     assert (found.status_code, found.headers["content-type"].partition(";")[0]) == (200, MEDIA_TYPES[form])
     assert f'filename="gelu-float32.{form}"' in found.headers["content-disposition"]
     assert client.post(f"{FILES}.{form}", content=b"", headers={"Content-Type": "text/html"}).status_code == 415
+
+
+@pytest.mark.parametrize("body", [b"x\n1,5\n", b"nan\n0,84\n", b"x,y\n1,2,3\n"])
+def test_a_cell_beyond_the_header_is_no_part_of_another(body):
+    """As a decimal comma makes it."""
+    with pytest.raises(Problem, match=r"number \d has \d cells"):
+        read_inputs("text/csv", body, FORMATS["float32"], 10)
+
+
+def test_a_mark_of_byte_order_and_empty_cells_are_nothing():
+    for body in (b"\xef\xbb\xbfx\n1\n", b"x\n1,\n", b"x , \n1 ,  \n"):
+        assert read_inputs("text/csv", body, FORMATS["float32"], 10) == [0x3F800000]

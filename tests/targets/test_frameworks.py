@@ -197,7 +197,9 @@ def test_torch_paths_differ_and_the_switch_is_restored():
 
 
 @pytest.mark.frameworks
-@pytest.mark.parametrize(("name", "dtype"), [("gelu", "float32"), ("gelu-in_float32", "bfloat16"), ("geglu", "float32")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("gelu", "float32"), ("gelu-in_float32", "bfloat16"), ("geglu", "float32")]
+)
 def test_torch_switch_does_not_leak_between_threads(name, dtype):
     """Large enough that one thread computes while another has oneDNN switched off."""
     (geglu,), _ = targets.find(["torch"], function="geglu")
