@@ -15,13 +15,18 @@ from ..base import Target
 from ..expressions import evaluating
 from ..importing import framework, quiet
 from ..library_target import Path, library_targets
+from ..switches import Switches
 from ..two_inputs import two_input_targets
 from . import torch_
 from .torch_ import GELU, NO_ONEDNN, SILU, TANH, backward_of
 
 NEEDS = "torch"
 
-SWITCHES = torch_.SWITCHES  # inductor reads the same ones
+# inductor reads the same ones, but takes from its cache of graphs what was compiled for another level
+SWITCHES = Switches(
+    {level: {**names, "TORCHINDUCTOR_FX_GRAPH_CACHE": "0"} for level, names in torch_.SWITCHES.levels.items()},
+    torch_.SWITCHES.seen,
+)
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 
 PROGRAM = torch_.PROGRAM
