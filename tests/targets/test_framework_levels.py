@@ -2,6 +2,7 @@
 
 import pytest
 import requiring
+from commands import call
 from marking import nightly
 
 from gelu_verify import isa
@@ -45,3 +46,18 @@ def test_a_switch_acts_and_is_seen_to(hosts, family):
         for component, words in limited.seen.items():
             ran, before = isa.level_of(words), isa.level_of(chosen.seen[component])
             assert ranks.index(ran) <= min(ranks.index(level), ranks.index(before)), (component, words)
+
+
+@pytest.mark.nightly
+@pytest.mark.frameworks
+def test_what_inductor_compiled_for_a_processor_is_not_taken_at_a_lower_level(tmp_path, monkeypatch):
+    """From its cache of graphs, which does not know levels: the second is in a process of its own."""
+    pytest.importorskip("torch")
+    if "avx512" not in isa.runnable():
+        pytest.skip("one level here")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    names = ["torch_compiled.silu", "torch_compiled.silu@avx2"]
+    options = ["--function", "silu", "--dtype", "float16", "--plan", "quick", "--no-own", "--no-throughput"]
+    code, said = call("run", *names, *options, "--min-grade", "accurate")
+    assert code == 0, said
