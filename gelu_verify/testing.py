@@ -25,7 +25,7 @@ from .formats import get_format, named_dtype
 from .functions import get_function
 from .functions.regions import REGIONS
 from .inputs.plans import make_plan
-from .judge.demands import Demands
+from .judge.demands import Demands, shown_input
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
@@ -203,7 +203,8 @@ def _message(result: Verification, found: list[Unmet], request: Request) -> str:
     lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
-    asked = ask_command(record, record.witness.x_bits) if record.witness else ""
+    x_bits = shown_input(record, Demands()).get("x_bits")
+    asked = ask_command(record, x_bits) if x_bits else ""
     commands = filter(None, (current_test.command, asked, record.repeat))
     lines += [f"  repeat: {command}" for command in commands]
     return "\n".join(lines)

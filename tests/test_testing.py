@@ -15,8 +15,11 @@ import gelu_verify
 from gelu_verify import testing
 from gelu_verify.attribution.nearest import nearest_formula
 from gelu_verify.errors import UsageError
+from gelu_verify.judge.demands import Demands, shown_input
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.testing import UnneededAllowance, assert_gelu_accurate
+from gelu_verify.truth.values import reference_bits
+from gelu_verify.verification import verify
 
 AT_MINUS_INFINITY = {"minus_infinity": "NaN, as everywhere"}
 
@@ -388,3 +391,14 @@ def test_without_the_option_nothing_is_written_or_imported(tmp_path):
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("bits", "value"), [(0x7E33, 0x3C00), (0x8000, 0x0000), (0x3C00, 0x3C01)])
+def test_an_input_that_is_shown_is_one_that_is_wrong(bits, value):
+    """Where the grade is lost at a NaN or a zero, the largest error is that of a right result."""
+    table = reference_bits("gelu", "float16", np.arange(1 << 16, dtype=np.uint16))
+    table[bits] = value
+    record = verify(lambda x: table[x.view(np.uint16)].view(np.float16), "gelu", "float16").record
+    shown = shown_input(record, Demands(min_grade="correctly_rounded"))
+    assert shown["got_bits"] != shown["want_bits"]
+    assert int(shown["x_bits"], 16) == bits or bits == 0x7E33  # any NaN of those that were tried

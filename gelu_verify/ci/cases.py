@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..formats import get_format
-from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
-from ..judge.rules import SEVERITIES
+from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample, shown_input
 from ..records.asking import ask_command
 from ..records.claims import grade_text
 from ..records.grades import ORDER
@@ -132,7 +131,7 @@ def cases_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str
             (*reasons.get(record.key, samples.get(record.key, ())), *(record.own_faults or ())),
             searched.get(record.key, ()),
             record,
-            _shown(record, limits),
+            shown_input(record, limits),
         )
         for record in records
     ]
@@ -166,19 +165,3 @@ def _case(
         place_of(record.target, record.function),
         record.grade_bound,
     )
-
-
-def _shown(record: Record, limits: Demands) -> Mapping[str, str | None]:
-    """The input of the first reason: of the failure, of the worst check that may not fail, or of the largest error."""
-    if record.failure is not None and record.failure_range:
-        return {"x_bits": record.failure_range.partition(":")[0]}
-    shown: object = record.witness
-    if limits.max_ulp is not None and not (record.max_ulp or 0.0) <= limits.max_ulp:
-        limits = replace(limits, fail_on=None)
-    severities = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1] if limits.fail_on else ()
-    for severity in reversed(severities):
-        for name in reversed(record.failed_checks):
-            finding = record.findings.get(name)
-            if finding and finding.severity == severity and finding.x_bits:
-                shown = finding
-    return {f"{name}_bits": getattr(shown, f"{name}_bits", None) for name in _SHOWN}

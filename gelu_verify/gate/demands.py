@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..formats import get_format
-from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
+from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample, shown_input
 from ..records.parts import Grade
 from ..records.result import Record
 from .verdicts import RowVerdict
@@ -31,8 +31,7 @@ def _with_demand(row: RowVerdict, record: Record, grade: Grade | None) -> RowVer
     limits = Demands(min_grade=grade)
     reasons = tuple(what for _, what in exceeded([record], limits))
     if reasons:
-        shown = {f"{name}_bits": getattr(record.witness, f"{name}_bits", None) for name in ("x", "got", "want")}
-        before = row.reasons if row.verdict == "over" else ()
+        before, shown = row.reasons if row.verdict == "over" else (), shown_input(record, limits)
         return replace(row, verdict="over", reasons=(*before, *reasons), witness=row.witness or shown)
     samples = tuple(f"of --min-grade {grade}: {what}" for _, what in of_a_sample([record], limits))
     if samples and can_be_tried(record) and row.verdict != "over":

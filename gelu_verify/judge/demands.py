@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..formats import get_format
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.claims import grade_text
-from ..records.parts import Grade, Severity
+from ..records.parts import FindingRecord, Grade, Severity
 from ..records.ranking import worst_first
 from ..records.result import Record
 from ..truth.values import judge, reference_bits
@@ -98,6 +98,29 @@ def _over_numbers(record: Record, limits: Demands) -> Iterator[str]:
     if "grade" in unmet:
         now = grade_text(record.grade, record.grade_bound)
         yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+
+
+def shown_input(record: Record, limits: Demands) -> dict[str, str | None]:
+    """The input of the first reason, and what it gave and should have: of the failure, of the worst check that may not
+    fail, or of the largest error; where that one is right, of the worst check that fails, or none."""
+    if record.failure is not None and record.failure_range:
+        return {"x_bits": record.failure_range.partition(":")[0]}
+    is_of_error = limits.max_ulp is not None and not (record.max_ulp or 0.0) <= limits.max_ulp
+    asked = [] if is_of_error or limits.fail_on is None else SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1]
+    worst = _worst_finding(record, asked) or record.witness
+    if worst is None or worst.got_bits == worst.want_bits:
+        worst = _worst_finding(record, SEVERITIES)
+    return {f"{name}_bits": getattr(worst, f"{name}_bits", None) for name in ("x", "got", "want")}
+
+
+def _worst_finding(record: Record, severities: Sequence[Severity]) -> FindingRecord | None:
+    """Of failed checks with an input that shows it."""
+    for severity in severities:
+        for name in record.failed_checks:
+            finding = record.findings.get(name)
+            if finding and finding.severity == severity and finding.x_bits:
+                return finding
+    return None
 
 
 def of_a_sample(records: Sequence[Record], limits: Demands) -> list[tuple[Record, str]]:
