@@ -52,7 +52,7 @@ def gelu(x: Any, out: np.ndarray | None = None) -> Any:
     Notes
     -----
     NaN gives the canonical quiet NaN, infinities and zeros the limits: -0.0 at -inf. The GIL is released. A
-    masked array or a matrix is taken as the array behind it.
+    matrix is taken as the array behind it; a masked array is refused.
 
     Examples
     --------
