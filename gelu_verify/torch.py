@@ -96,9 +96,7 @@ def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
         raise UsageError(f"x is on {x.device}: gelu_verify.torch computes on the CPU")
     if x.dtype not in DTYPES:
         raise UsageError(f"x is {x.dtype}; accepted: {', '.join(map(str, DTYPES))}")
-    unpacked: Any = forward_ad.unpack_dual
-    if forward_ad._current_level >= 0 and unpacked(x).tangent is not None:  # which torch would lose
-        raise NotImplementedError("gelu_verify.torch has no forward-mode derivatives")
+    _refuse_tangent(x)
     if out is None:
         return _OPERATORS[function](x)
     if (out.dtype, out.shape, out.device) != (x.dtype, x.shape, x.device):
@@ -107,6 +105,14 @@ def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
         raise UsageError("out cannot be given where gradients are recorded: use torch.no_grad()")
     _OPERATORS[f"{function}_out"](x, out)
     return out
+
+
+def _refuse_tangent(x: torch.Tensor) -> None:
+    """Of forward mode, whose derivative torch would lose: an operator in Python has zeros there. Asked before an
+    operator, as `torch.func` hides it from that, and in it, for who calls `torch.ops`."""
+    unpacked: Any = forward_ad.unpack_dual
+    if unpacked(x).tangent is not None:
+        raise NotImplementedError("gelu_verify.torch has no forward-mode derivatives")
 
 
 # ---- computing -----------------------------------------------------------------------------------
@@ -120,6 +126,7 @@ def _array(x: torch.Tensor) -> np.ndarray:
 
 
 def _compute(function: np.ufunc, x: torch.Tensor, y: torch.Tensor) -> None:
+    _refuse_tangent(x)
     threads = min(torch.get_num_threads(), x.numel() // SHARE)
     source, target = _array(x), _array(y)
     if threads < 2 or not (x.is_contiguous() and y.is_contiguous()) or np.may_share_memory(source, target):

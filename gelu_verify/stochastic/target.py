@@ -48,8 +48,8 @@ MEANINGS = {
     "h": "the old state, of zoneout",
 }
 _ALSO = {
-    **dict.fromkeys(("random_state",), "rng"),
-    **dict.fromkeys(("rng_key",), "key"),
+    "random_state": "rng",
+    "rng_key": "key",
     **dict.fromkeys(
         ("p", "prob", "drop_prob", "drop_p", "drop_rate", "dropout_prob", "dropout_p", "dropout_rate"), "rate"
     ),
@@ -145,15 +145,19 @@ def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, ca
         version, files = version_of(module, watch)
         kind = get_kind(array) if array else kind_of_module(source) or _kind_of_annotation(compute)
     line = CallLine.parsed(call, MEANINGS) if call else None
-    of_line = {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}} if line else None
     bound, _ = ready(name, compute, kwargs, line)
-    parameters = _parameters(name, bound) if of_line is None else of_line
+    parameters = _of_line(line) if line else _parameters(name, bound)
     parameters = {each: what for each, what in parameters.items() if each not in kwargs}
     target = MapTarget(name=name, function="gelu", dtypes=(dtype,), version=version, files=files,
                        arrays=kind or KINDS["numpy"], compute=bound, parameters=parameters, line=line)  # fmt: skip
     target = target if kind else _with_arrays(target, dtype)
     _ask_for_result(target, dtype)
     return [target]
+
+
+def _of_line(line: CallLine) -> dict[str, str]:
+    """What each name of a line gets."""
+    return {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}}
 
 
 def _parameters(name: str, compute: Callable[..., Any]) -> dict[str, str]:
@@ -212,7 +216,6 @@ def _ask_for_result(target: MapTarget, dtype: str) -> None:
         lines = [] if target.arrays.owns(result) else [part for part, _ in parts(text, result)]
     for each in lines:
         line = CallLine.parsed(each, MEANINGS)
-        names = {name: name for name in line.names & MEANINGS.keys() - {"f", "x"}}
-        if target.arrays.owns(_tried(replace(target, line=line, parameters=names), dtype)[1]):
+        if target.arrays.owns(_tried(replace(target, line=line, parameters=_of_line(line)), dtype)[1]):
             what = "changes its input" if is_input else f"returns {type(result).__name__}"
             raise UsageError(f"{target.name} {what}: give --call {each!r}, or another")

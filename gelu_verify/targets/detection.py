@@ -109,13 +109,8 @@ class Detection:
 
     def _refuses_class(self, kind: ArrayKind) -> bool:
         """Whether what it raises says that such an array is of another library than its own."""
-        dtype = likeliest_first(self._target.dtypes)[0]
-        try:
-            with quiet(), watched():
-                replace(self._target, arrays=kind).timed(dtype, as_demanded(ordinary_numbers(dtype)))
-        except TargetFailure as failure:
-            return bool(re.search(r"AttributeError.* has no attribute", str(failure)))
-        return False
+        said = failure_of(replace(self._target, arrays=kind))
+        return bool(re.search(r"AttributeError.* has no attribute", said))
 
     def _annotated_class(self) -> ArrayKind | None:
         """Of a class that the annotation names, where one can be made of an array: `x: pandas.Series`."""
@@ -173,6 +168,17 @@ class Detection:
                 self.outputs[key] = self.outputs.get(key, ()) + found.bits
                 return found.result
         return None
+
+
+def failure_of(target: CallableTarget) -> str:
+    """What it does with ordinary numbers, where it fails with them; empty where it does not."""
+    dtype = likeliest_first(target.dtypes)[0]
+    try:
+        with quiet(), watched():
+            target.timed(dtype, as_demanded(ordinary_numbers(dtype)))
+    except TargetFailure as failure:
+        return str(failure)
+    return ""
 
 
 def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:

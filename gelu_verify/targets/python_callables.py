@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import functions
 from ..calling import Calling
-from ..errors import TargetFailure, TargetUnavailable, UsageError
+from ..errors import TargetUnavailable, UsageError
 from ..fenv import in_default_environment, left
 from ..formats import DTYPES, get_format
 from ..interrupts import is_from_user
@@ -27,12 +27,12 @@ from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
 from .call_line import CallLine, CallUnsaid, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
-from .contract import as_demanded, is_demanding
-from .detection import Detection, demand_found, likeliest_first, own_kind, shape_taken, trial
+from .contract import is_demanding
+from .detection import Detection, demand_found, failure_of, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet, unread_file
-from .probing import leave_out, ordinary_numbers
+from .probing import leave_out
 from .python_floats import NUMBERS, any_kind
 from .python_sources import (
     SourceLoader,
@@ -197,19 +197,8 @@ def _line_found(lines: Sequence[str], built: Callable[[str], CallableTarget]) ->
             return f"--call {text!r}"
         if any(not get_format(dtype).is_nan(each) for dtype, bits in target.probe_outputs.items() for each in bits):
             return f"--call {text!r}"
-        came = came or _failure(target)
+        came = came or failure_of(target) or f"{target.name} returned no number"
     return f"--call {lines[0]!r}, but {came}"
-
-
-def _failure(target: CallableTarget) -> str:
-    """What a target that returned no number does with ordinary ones."""
-    dtype = likeliest_first(target.dtypes)[0]
-    try:
-        with quiet():
-            target.timed(dtype, as_demanded(ordinary_numbers(dtype)))
-    except TargetFailure as failure:
-        return str(failure)
-    return f"{target.name} returned no number"
 
 
 def _ask_for_form(title: str, target: CallableTarget) -> None:

@@ -11,9 +11,10 @@ from gated import MACHINE, result
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.budgets import budgets_text, make_budgets, read_budgets, write_budgets
-from gelu_verify.gate.changes import is_looser, looser_than_each
+from gelu_verify.gate.changes import _OF_ONE_INPUT, is_looser, looser_than_each
 from gelu_verify.gate.conflicts import settled
 from gelu_verify.gate.rows import Budgets
+from gelu_verify.judge.rules import RULES
 
 NAMES = [f"k.c:f{n}" for n in range(8)]
 
@@ -147,6 +148,23 @@ def test_what_is_measured_anew_may_have_the_errors_of_both_branches_and_no_large
     assert looser_than_each(key, (ours, theirs), both) == []
     worse = replace(both, max_ulp=4.0, regions={"[-1,0)": 3.0, "[0,1)": 4.0})
     assert len(looser_than_each(key, (ours, theirs), worse)) == 2
+    assert set(_OF_ONE_INPUT) <= RULES.keys()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_random_branches_the_larger_limit_of_each_part_is_allowed_and_no_more(seed):
+    rng, key = random.Random(seed), f"{NAMES[0]}/gelu/float32"
+    (one,) = budgets(row(NAMES[0])).rows.values()
+
+    def with_errors(errors):
+        return replace(one, max_ulp=max(errors.values()), regions=errors)
+
+    parts = ["[-3,-1)", "[-1,0)", "[0,1)", "[1,inf)"]
+    branches = [with_errors({part: rng.choice([1.0, 2.0, 8.0]) for part in parts}) for _ in range(2)]
+    both = {part: max(each.regions[part] for each in branches) for part in parts}
+    assert looser_than_each(key, branches, with_errors(both)) == []
+    worse = both | {(part := rng.choice(parts)): 2 * both[part]}
+    assert any(part in text for text in looser_than_each(key, branches, with_errors(worse)))
 
 
 def test_a_row_that_says_what_it_said_is_not_written_anew():
