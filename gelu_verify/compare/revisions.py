@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from ..commands import environment
@@ -32,6 +33,7 @@ class Revision:
 
     name: str
     commit: str | None  # None: the working tree
+    folder: str | None = None  # where the user is, below the top; None: as in the working tree
 
     @property
     def label(self) -> str:
@@ -70,14 +72,18 @@ class Repository:
         """UsageError where there is none of that name."""
         return Revision(name, self._commit(name))
 
-    def commit_of(self, file: Path, text: str) -> str | None:
-        """The latest commit that brought a text into a file, on whichever branch; None where there is none."""
-        named = os.path.relpath(file.resolve(), self.top)
-        for merges in ([], ["-m"]):  # what a merge only brought along was written before
-            words = ["log", *merges, "-1", "--format=%H", f"-S{text}", "--", named]
-            if found := _git(self.top, *words):
-                return found.splitlines()[0]
-        return None
+    def first_with(self, text: str, file: Path, name: str) -> Revision | None:
+        """Where a file of that name, in whichever folder, had a text first; None where none has it.
+
+        Later commits only moved, restored or merged it.
+        """
+        words = ["log", "-m", "--topo-order", "--format=%H", "--name-only", f"-S{text}"]
+        found = _git(self.top, *words, "--", f":(top,glob)**/{escape(file.name)}").splitlines()
+        if not found:
+            return None
+        commit, _, path = found[-3:]
+        folder = (self.top / path).parent / os.path.relpath(self.here, file.parent.resolve())
+        return Revision(name, commit, os.path.relpath(folder, self.top))
 
     def history(self, last: str, first: str | None) -> list[tuple[str, str]]:
         """(commit, when it was made) along first parents, from `first` on, the oldest first."""
@@ -129,9 +135,10 @@ class Repository:
             index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
             _git(self.top, "read-tree", revision.commit, **index)
             _git(self.top, "checkout-index", "--all", f"--prefix={tree}/", **index)
-            place = tree / self.here.relative_to(self.top)
+            below = revision.folder or str(self.here.relative_to(self.top))
+            place = tree / below
             if not place.is_dir():
-                raise MissingMeasurement(f"{revision.label} has no folder {self.here.relative_to(self.top)}")
+                raise MissingMeasurement(f"{revision.label} has no folder {below}")
             yield place, environment_of(self.top, tree, Path(folder) / "packages")
 
     def relative(self, target: str) -> str:

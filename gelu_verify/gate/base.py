@@ -2,7 +2,7 @@
 
 The last bits of a result depend on compiler, libm, libraries and instruction set. So a row that was made under others
 says little here to the last bit; the code that it is of does, measured on this machine, on these inputs. That is the
-commit which brought the row into the file (its digest names it), or a revision that is named.
+first commit with the row (its digest names it), or a revision that is named.
 """
 
 from __future__ import annotations
@@ -100,15 +100,16 @@ def _wanted(found: Measurements, budgets: Budgets) -> Iterator[tuple[Record, Row
 
 
 def _revision_of(repository: Repository, budgets: Path, schema: int, record: Record, row: Row) -> Revision:
-    """The commit that brought the row; UsageError where that is not known."""
+    """The first commit with the row; UsageError where that is not known."""
     if schema < SCHEMA:
         raise UsageError("rows of an earlier version do not name their commit (`gelu-verify budget` makes them anew)")
-    commit = repository.commit_of(budgets, f'"{digest_of(record.key + row.scope, row)}"')
-    if commit is None:
+    text = f'"{digest_of(record.key + row.scope, row)}"'
+    revision = repository.first_with(text, budgets, "the commit of its budget")
+    if revision is None or revision.commit is None:
         raise UsageError("its row is not committed")
-    if repository.begins_with(commit):
+    if repository.begins_with(revision.commit):
         raise UsageError(SHALLOW)
-    return Revision("the commit of its budget", commit)
+    return revision
 
 
 def _bring(project: Project, place: Path) -> None:

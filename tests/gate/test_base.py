@@ -113,6 +113,31 @@ def test_a_hook_of_git_sees_the_same(project, monkeypatch):
     assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
 
 
+@pytest.mark.parametrize("how", ["moved", "restored", "merged"])
+def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkeypatch, how):
+    edited(project, *WORSE)
+    file, top = project / "gelu-budgets.toml", project.parents[1]
+    if how == "moved":
+        git(top, "mv", "a", "moved")
+        monkeypatch.chdir(top / "moved" / "b")
+    elif how == "restored":
+        text = file.read_text()
+        measured_elsewhere(file, compiler="cc 1")
+        commit(project, "another row")
+        file.write_text(text)
+    else:
+        git(top, "checkout", "-q", "-b", "other", "HEAD")
+        git(top, "commit", "-q", "--allow-empty", "-m", "other")
+        git(top, "checkout", "-q", "main")
+        git(top, "commit", "-q", "-a", "-m", "here")
+        git(top, "merge", "-q", "--no-edit", "other")
+        project.joinpath("new").touch()
+    commit(top, how)
+    code, said = call("gate")
+    assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
+    assert "held against the commit of its budget" in said
+
+
 def test_what_is_lost_beyond_the_headroom_is_over_though_the_code_is_the_same(project):
     """As where a compiler or a library is at fault, or a row was never that of its commit."""
     edited(project, "0.70710678118654752", "0.7071")
