@@ -88,6 +88,7 @@ class Program(click.Group):
     def _guarded(self, args: list[str]) -> int:
         try:
             _refuse_empty(args)
+            _refuse_gone_folder()
             with noting_interrupts(), self.make_context("gelu-verify", args) as context:
                 self.invoke(context)
                 sys.stdout.flush()
@@ -114,7 +115,7 @@ class Program(click.Group):
             _give_up_stdout()
             return BROKEN_PIPE
         except OSError as error:  # the layers below name their files themselves
-            warn(f"error: cannot write to {error.filename or 'standard output'}: {error.strerror}")
+            warn(f"error: {error.filename or 'cannot write to standard output'}: {error.strerror}")
             _give_up_stdout()
             return USAGE
         finally:
@@ -131,6 +132,14 @@ def _refuse_empty(words: Sequence[str]) -> None:
             raise UsageError(
                 f"{option or 'gelu-verify'}: an empty text follows (accepted: a value; is a variable not set?)"
             )
+
+
+def _refuse_gone_folder() -> None:
+    """UsageError where the folder that it was started in is removed: nothing relative to it can be found."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the folder that this was started in is gone (change to another)") from None
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -808,3 +808,11 @@ def test_without_a_project_a_gate_is_an_error_that_says_what_to_type(tmp_path, m
     done = call(*words)
     assert_one_line_error(done, 2, "gelu-verify init TARGET")
     assert "--own checks the kernels of gelu-verify" in done.stderr or words == ["budget"]
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path):
+    (tmp_path / "gone").mkdir()
+    command = f"cd gone; rmdir ../gone; {' '.join(PYTHON)} -P -m gelu_verify list"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gelu-verify: error: the folder that this was started in is gone (change to another)\n"
