@@ -133,6 +133,12 @@ def replace_file(path: Path, content: bytes, *, flush: bool = False) -> None:
             partial.unlink(missing_ok=True)
 
 
+def replace_text(path: Path, text: str) -> None:
+    """`replace_file` of a text that people edit: lines end as they do there."""
+    is_dos = path.exists() and b"\r\n" in path.read_bytes()
+    replace_file(path, (text.replace("\n", "\r\n") if is_dos else text).encode())
+
+
 def made_once(path: Path, make: Callable[[Path], object]) -> Path:
     """A file that is always the same; where there is none, `make` writes it, while other processes may make it too."""
     if not path.exists():
@@ -183,3 +189,11 @@ def claimed(folder: Path, wait: bool = False) -> Iterator[bool]:
         yield _lock(lock, wait) and _is_at(folder, lock)
     finally:
         os.close(lock)
+
+
+@contextlib.contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Until the end nobody else edits the file: who reads and then replaces it waits for the others."""
+    folder = file.absolute().parent
+    with claimed(folder, wait=True) if folder.is_dir() else contextlib.nullcontext():
+        yield

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..atomic_files import replace_file
+from ..atomic_files import alone, replace_text
 from ..errors import MissingMeasurement, UsageError, cannot, printable
 from .gate import BUDGETS, NO_PROJECT, ROWS, TARGET, project_here, shown, tell_of_reasons_to_write
 from .options import REASON, WORKERS, check_apart, check_used
@@ -77,6 +77,7 @@ def budget(
         _resolve(file, project, workers, allow_looser)
         return
     selection, reasons = Selection(targets, patterns), dict(accepted)
+    content = file.read_bytes() if file.is_file() else b""
     old = _old_budgets(file, allow_looser, bool(targets or patterns)) if file.exists() else None
     with ExitStack() as measuring:
         source = (
@@ -95,6 +96,9 @@ def budget(
             return said or (f"convention: {finding.detail}" if finding and finding.severity == "convention" else "")
 
         fresh = make_budgets(records, source.machine, source.date, reason_of)
+        measuring.enter_context(alone(file))
+        if file.is_file() and file.read_bytes() != content:  # others measured meanwhile
+            old = _old_budgets(file, allow_looser, bool(targets or patterns))
         text = ""
         if project and accept_existing and (unexplained := _without_reason(fresh, records)):
             checks = dict.fromkeys(check for check, _ in unexplained)
@@ -110,10 +114,10 @@ def budget(
         looser = sum(change.looser for change in found)
         if looser and not allow_looser:
             source.refuse(f"{looser} budgets get looser", "--allow-looser", "accepts them", again)
-    if project and text:
-        _replace(project.file, text)
-    write_budgets(file, fresh, _one_line(source.command))
-    say(f"written: {shown(file)} ({len(fresh.rows)} rows)")
+        if project and text:
+            _replace(project.file, text)
+        write_budgets(file, fresh, _one_line(source.command))
+        say(f"written: {shown(file)} ({len(fresh.rows)} rows)")
     if project:
         tell_of_reasons_to_write(project)
 
@@ -138,7 +142,7 @@ class _Source:
 
 def _replace(file: Path, text: str) -> None:
     with cannot(f"write {file}"):
-        replace_file(file, text.encode())
+        replace_text(file, text)
     say(f"written: {shown(file)} (reasons that are to be written)")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..atomic_files import replace_file
+from ..atomic_files import alone, replace_text
 from ..calling import OPTIONS, Calling, Option
 from ..errors import ResultsError, TargetFailure, UsageError
 from ..measure.jobs import Job, find_jobs, selecting
@@ -62,12 +62,18 @@ def start(
     MissingMeasurement : what a target needs is not here
     ResultsError : the file cannot be written
     """
-    request = Request(targets=tuple(targets), functions=tuple(functions), dtypes=tuple(dtypes), **calling)
+    with alone(folder / NAMES[0]):
+        return _started(
+            folder, Request(targets=tuple(targets), functions=tuple(functions), dtypes=tuple(dtypes), **calling)
+        )
+
+
+def _started(folder: Path, request: Request) -> Started:
     project = _project_in(folder)
     started = Started(project.file if project else folder / NAMES[0])
     there = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
-    started.lines += [f"is there already: {name}" for name in targets if name in there]
-    request = replace(request, targets=tuple(name for name in targets if name not in there))
+    started.lines += [f"is there already: {name}" for name in request.targets if name in there]
+    request = replace(request, targets=tuple(name for name in request.targets if name not in there))
     if not request.targets:
         return started
     found = {name: _found(_request_of(name, request), started) for name in map(str, request.targets)}
@@ -83,7 +89,7 @@ def start(
         text = _text("", "", request, found)
     project_in(started.file, text)
     try:
-        replace_file(started.file, text.encode())
+        replace_text(started.file, text)
     except OSError as error:
         raise ResultsError(f"cannot write {started.file}: {error.strerror}") from error
     started.has_written = True

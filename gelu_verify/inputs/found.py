@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..atomic_files import replace_file
+from ..atomic_files import alone, replace_file
 from ..errors import UsageError
 from ..formats import get_format
 from ..functions import get_function
@@ -63,13 +63,14 @@ def read_found(file: Path) -> list[KeptInput]:
 
 def add_found(file: Path, cases: Iterable[KeptInput]) -> int:
     """Write cases to a file, in order, but for inputs that it has; how many it did not have."""
-    old = read_found(file)
-    known = {each.input for each in old}
-    fresh = {each.input: each for each in cases if each.input not in known}
-    if fresh:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([KeptInput._fields, *sorted([*old, *fresh.values()])])
-        replace_file(file, text.getvalue().encode())
+    with alone(file):
+        old = read_found(file)
+        known = {each.input for each in old}
+        fresh = {each.input: each for each in cases if each.input not in known}
+        if fresh:
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows([KeptInput._fields, *sorted([*old, *fresh.values()])])
+            replace_file(file, text.getvalue().encode())
     return len(fresh)
 
 
