@@ -100,7 +100,7 @@ def _held_against(
     if row is None:
         return RowVerdict(key, "missing", (_no_budget(budgets, record, machine),), record=record)
     otherwise = differences_here(row, record, machine)
-    why = ", ".join(otherwise) or ("" if is_exact(row, record) else "other inputs than the budget's")
+    why = ", ".join(otherwise) or _other_inputs(row, record)
     if key in bases.rows:
         found = _judged(bases.rows[key], record, True, unchanged)
         if found.verdict == "ok":  # no worse than the code was; but a compiler or a library may have lost more
@@ -111,8 +111,17 @@ def _held_against(
     else:
         found = _judged(row, record, not otherwise, unchanged)
         lacking = f", and its code was not measured here: {bases.absent[key]}" if key in bases.absent else ""
-        note = f"{why}{lacking}: headroom applies" if otherwise or lacking else ""
+        note = f"{why}{lacking}: headroom applies" if why else ""
     return replace(found, notes=(*found.notes, note)) if note else found
+
+
+def _other_inputs(row: Row, record: Record) -> str:
+    """How the inputs are not those of the row; empty where they are."""
+    if is_exact(row, record):
+        return ""
+    if record.bound == "=":
+        return f"on all inputs, the budget on {row.n:,} (`gelu-verify budget` makes one of all)"
+    return "other inputs than the budget's"
 
 
 def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> str:
@@ -188,8 +197,7 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
         return RowVerdict(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
         return RowVerdict(key, "missing", (reason,), record=record)
-    same_inputs = is_exact(row, record)
-    exact = same_conditions and same_inputs
+    exact = same_conditions and is_exact(row, record)
     tolerance: Tolerance = "known" if exact else "headroom"
     sides = Sides(row.record(key), record, old_lists_failures=True, comparable=True, tolerance=tolerance)
     found = changes_of_limits(sides)
@@ -204,9 +212,6 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
         (reasons if unchanged else notes).append(
             "other results than the budget's run, with the same conditions and inputs"
         )
-    if record.bound == "=" and not same_inputs:
-        why = f"on all inputs, the budget on {row.n:,}"
-        notes.append(f"{why}: headroom applies (`gelu-verify budget` makes one of all)")
     if unchanged and not exact and not row.is_fixed:
         why = "machine, compiler or inputs are not those of the budget"
         unknown.append(f"whether results have changed is not known: {why}")
