@@ -146,11 +146,12 @@ def judged(
     rows = verdicts(found.records, found.machine, budgets, named, unchanged=unchanged, bases=bases, absent=found.absent)
     rows = [_with_command(row, budgets, project.cases) for row in rows] if project else rows
     judged_keys = {row.key for row in rows}
+    told = [row.key for row in rows if row.verdict == "missing" or (row.record and row.record.origin.recorded)]
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
     absent = [
         RowVerdict(name, "missing", (why,))
         for name, why in found.absent.items()
-        if name in asked and not any(key.startswith((f"{name}.", f"{name}/")) for key in judged_keys)
+        if name in asked and not any(key.startswith((f"{name}.", f"{name}/")) for key in told)
     ]
     demanded = required(families, found.records, found.absent)
     return [*rows, *absent, *(each for each in demanded if each.key not in judged_keys)]

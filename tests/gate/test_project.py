@@ -268,6 +268,17 @@ def test_reasons_to_write_get_a_table_where_there_is_none(project):
     assert "\n\n[accept]\ntail_zero = " in file.read_text()
 
 
+@needs_compiler
+def test_a_dtype_that_a_target_does_not_compute_is_missing_though_its_row_is_kept(gated):
+    file = gated / "gelu-verify.toml"
+    text = file.read_text()
+    assert "float16" not in text
+    file.write_text(f'dtypes = ["float16"]\n{text}')
+    code, said = call("gate")
+    assert (code, "MISSING  k.c:silu_f32: no target of k.c:silu_f32 computes float16" in said) == (3, True), said
+    assert "1 of 2 within budget, 0 over, 1 not measured" in said
+
+
 @pytest.mark.nightly
 @needs_compiler
 def test_what_is_refused_is_not_measured_again(gated, monkeypatch):
