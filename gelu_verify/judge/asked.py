@@ -13,6 +13,7 @@ from .rules import LAST_BIT_CHECKS, SEVERITIES, RuleVerdict
 from .sides import Change, ChangeWitness, Sides, shown_by
 
 ALWAYS_TRIED = ("minus_infinity", "plus_infinity", "nan", "signed_zero")  # checks of inputs that every plan has
+JUDGED_BY_POLICY = ("minus_infinity", "plus_infinity")
 _POLICY = re.compile(r"--policy[ =](\w+)")
 
 
@@ -59,6 +60,13 @@ def _check(sides: Sides, name: str) -> Iterator[Change]:
     before, after = (finding.severity if finding else None for finding in found)
     if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(sides, old, new):
         return
+    if (
+        name in JUDGED_BY_POLICY
+        and not sides.old_lists_failures
+        and {old, new} == {"pass", "fail"}
+        and _is_same_value(*found)
+    ):
+        return  # another policy, which `conditions` tells
     verdict: RuleVerdict
     if new == "fail":
         how, verdict = _newly_failing(old, before, after)
@@ -84,6 +92,10 @@ def _check(sides: Sides, name: str) -> Iterator[Change]:
         text=f"check {name}{severity} {how}" + (f": {detail}" if detail else ""),
         witness=_of_findings(found[0], found[1], verdict),
     )  # fmt: skip
+
+
+def _is_same_value(old: FindingRecord | None, new: FindingRecord | None) -> bool:
+    return old is not None and new is not None and old.got_bits == new.got_bits
 
 
 def _is_untold(sides: Sides, old: str | None, new: str | None) -> bool:

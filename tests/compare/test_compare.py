@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from forged import edited
 from marking import nightly
-from mutants import BitsTarget, at, correct, faulty, in_lane, moved, target, where
+from mutants import BitsTarget, at, correct, faulty, in_lane, moved, right, target, where
 from repository import ROOT
 
 from gelu_verify.cli import main
@@ -224,6 +224,19 @@ def test_another_policy_leaves_it_unknown(run_of):
     run = run_of(base)
     lenient = replace(run, results=[replace(run.results[0], repeat=f"{run.results[0].repeat} --policy formula")])
     assert only(compare_runs(run, lenient)).verdict == "unknown"
+
+
+@pytest.mark.parametrize("policies", [("formula", "limit"), ("limit", "formula")])
+def test_the_same_nan_is_not_worse_by_another_policy(tmp_path, policies):
+    nan = target("gelu", lambda dtype, x: np.where(x == 0xFC00, np.uint16(0x7E00), right("gelu", dtype, x)))
+    runs = []
+    for policy in policies:
+        found = sweep(nan, make_plan("landmarks", "gelu", "float16"), policy=policy)
+        found = replace(found, record=replace(found.record, repeat=f"gelu-verify run --policy {policy}"))
+        assert found.record.checks["minus_infinity"] == ("pass" if policy == "formula" else "fail")
+        runs.append(read_run(write_run([found], tmp_path / policy, **MANIFEST)))
+    (change,) = only(compare_runs(*runs)).changes
+    assert (change.where, change.verdict) == ("policy", "unknown")
 
 
 # ---- the definition ------------------------------------------------------------------------------
