@@ -79,7 +79,7 @@ def _listed(found: Comparison, verdict: Verdict, width: int, details: bool) -> I
     if not members:
         return
     if verdict == "same" and not details:
-        text = f"{len(members)} result{'' if len(members) == 1 else 's'}, bit for bit{_on(members)}"
+        text = f"{len(members)} result{'' if len(members) == 1 else 's'}, bit for bit (NaNs are alike){_on(members)}"
     else:
         text = names(members) if details else names(members, _NAMED)
     yield from labelled(f"{WORDS[verdict]}:", _STYLES[verdict], text, width)

@@ -70,8 +70,8 @@ class ResultComparison:
         metadata=about(
             '`"worse"`; `"mixed"`: worse in something and better in something else, beside which small changes do not '
             'count; `"vanished"`: only in the old run; `"unknown"`: what was kept does not say whether it is worse; '
-            '`"changed"`: other results, neither worse nor better; `"better"`; `"appeared"`: only in the new run; '
-            '`"same"`: every result has the same bits',
+            '`"changed"`: other results or findings, neither worse nor better; `"better"`; `"appeared"`: only in the '
+            'new run; `"same"`: every result has the same bits, where NaN is due any NaN',
             key="status",
         )
     )

@@ -221,7 +221,7 @@ def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) ->
         notes.append(f"better than its budget: {'; '.join(better)} (`gelu-verify budget` makes it the limit)")
     notes += [record.origin.recorded] if record.origin.recorded else []
     verdict: Literal["over", "missing", "ok"] = "over" if reasons else "missing" if unknown else "ok"
-    shown = [each.witness for each in over if each.witness]
+    shown = sorted((each.witness for each in over if each.witness), key=lambda each: each.new_bits is None)
     bits = (
         {"x_bits": shown[0].x_bits, "got_bits": shown[0].new_bits, "want_bits": shown[0].want_bits} if shown else None
     )

@@ -50,7 +50,7 @@ class Demands:
         """The limits on grade and largest error that it exceeds, or is not known to keep."""
         limited = {name for name in ("min_grade", "max_ulp") if getattr(self, name) is not None}
         lacking = {rule.key for rule in RULES.values()} - {name.removeprefix("min_") for name in limited}
-        limits = replace(record, grade=self.min_grade, max_ulp=self.max_ulp, lacking=frozenset(lacking))
+        limits = replace(record, grade=self.min_grade, max_ulp=self.max_ulp, witness=None, lacking=frozenset(lacking))
         found = changes_of_limits(Sides(limits, record, comparable=True, tolerance="none"))
         return [change for change in found if change.verdict in ("worse", "unknown")]
 

@@ -13,6 +13,7 @@ from typing import Annotated
 from ..formats import get_format
 from ..records.fields import Bits as BitsText
 from ..records.fields import Count, OneOf, Positive, about
+from ..records.parts import NonFinite
 from ..records.result import Record
 from .rules import RULES, Measure, RuleVerdict, Tolerance, as_far_as_tried, verdict_of_measure
 
@@ -160,7 +161,16 @@ class Sides:
         lost = [record.nonfinite.count if record.nonfinite else 0 for record in (self.old, self.new)]
         may_be_lost = {"better": lost[1] > lost[0], "worse": lost[1] < lost[0]}
         is_of_fewer = measure.of_scored and self.tolerance != "headroom" and may_be_lost.get(found or "")
-        return "unknown" if is_of_fewer else found
+        if found is not None and is_of_fewer:
+            return "neither" if self._is_of_the_lost_alone(found) else "unknown"
+        return found
+
+    def _is_of_the_lost_alone(self, verdict: RuleVerdict) -> bool:
+        """Whether the buckets show that no input with an error in both results has got worse, or better."""
+        kept = self.kept
+        if kept is None or kept.left_out or kept.bits is None or kept.bits.inputs != kept.bits.compared:
+            return False  # of a bucket with several inputs only the worst is known
+        return not any(each.worse if verdict == "worse" else each.better for each in kept.intervals)
 
 
 def have_same_inputs(old: Record, new: Record) -> bool:
@@ -202,16 +212,29 @@ def numbers(sides: Sides, what: str) -> Iterator[Change]:
             what=what, where=place or None, verdict=verdict,
             old=None if old is None else number_text(old), new=None if new is None else number_text(new),
             old_number=old, new_number=new, text=f"{place or rule.title}: {texts[0]} -> {texts[1]}{unit}",
-            witness=shown_by(old_shown, new_shown, verdict),
+            witness=shown_by(old_shown, new_shown, verdict) or (_lost(sides) if what == "nonfinite" else None),
         )  # fmt: skip
 
 
+def _lost(sides: Sides) -> ChangeWitness | None:
+    """An input of the buckets at which one side has a finite result, and the other has not; None where none is kept."""
+    fmt = get_format(sides.new.dtype)
+    shown = (each.any.witness for each in (sides.kept.intervals if sides.kept else ()))
+    for each in filter(None, shown):
+        old, new = (fmt.is_finite(int(bits, 16)) if bits else None for bits in (each.old_bits, each.new_bits))
+        if {old, new} == {True, False}:
+            return each
+    return None
+
+
 def shown_by(old: object, new: object, verdict: RuleVerdict | None) -> ChangeWitness | None:
-    """The witness of the side with the larger error, and what the other gave there, where it is its witness too."""
+    """The witness of the side with the larger error, and what the other gave there, where it is its witness too; none
+    where that is the same, or the input is among those of both sides, of which only the nearest to zero is known."""
     own, other = (old, new) if verdict == "better" else (new, old)
     x, got, want = (getattr(own, f"{name}_bits", None) for name in ("x", "got", "want"))
-    if x is None:
-        return None
     elsewhere = getattr(other, "got_bits", None) if getattr(other, "x_bits", None) == x else None
+    is_counted = isinstance(own, NonFinite) and isinstance(other, NonFinite) and other.x_bits is not None
+    if x is None or (got is not None and got == elsewhere) or is_counted:
+        return None
     before, after = (got, elsewhere) if verdict == "better" else (elsewhere, got)
     return ChangeWitness(x, before, after, want)

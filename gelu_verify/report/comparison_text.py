@@ -32,10 +32,7 @@ _COUNTED: dict[Verdict, tuple[str, str]] = {  # one, several
     ),
     "vanished": ("vanished", "vanished"),
     "unknown": ("cannot be judged", "cannot be judged"),
-    "changed": (
-        "has other results that are neither worse nor better",
-        "have other results that are neither worse nor better",
-    ),
+    "changed": ("has changed, neither worse nor better", "have changed, neither worse nor better"),
     "better": ("is better", "are better"),
     "appeared": ("appeared", "appeared"),
     "same": ("is the same", "are the same"),

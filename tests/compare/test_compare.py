@@ -328,3 +328,35 @@ def test_hostile_names_stay_text(run_of, tmp_path):
         text = invoke(*places, "--format", form).stdout
         assert "\x1b" not in text
         assert form == "text" or "<script>" not in re.sub("^```\n.*\n```$", "", text, flags=re.M)  # Markdown's code
+
+
+def lost(low, high, value="nan"):
+    return where(lambda x: (x > low) & (x < high), value)
+
+
+def test_the_input_that_shows_a_nan_had_a_number_before(run_of):
+    """Not the one nearest to zero, which was NaN before."""
+    few, more = run_of(lost(2, 3), name="few"), run_of(lost(2, 5), name="more")
+    fmt = get_format("float16")
+    for old, new, verdict in ((few, more, "worse"), (more, few, "better")):
+        found = only(compare_runs(old, new))
+        assert found.verdict == verdict
+        (change,) = [each for each in found.changes if each.what == "nonfinite"]
+        is_number = [fmt.is_finite(int(bits, 16)) for bits in (change.witness.old_bits, change.witness.new_bits)]
+        assert is_number == [verdict == "worse", verdict == "better"]
+        for each in found.changes:
+            assert (
+                each.witness is None or None is each.witness.old_bits or each.witness.old_bits != each.witness.new_bits
+            )
+
+
+def test_a_number_where_nan_was_is_better_though_it_has_the_largest_error(run_of):
+    """In 16 bits each input is a bucket of its own, so that no other input is worse is known."""
+
+    def one_lower(dtype, x, y):
+        fmt, inside = get_format(dtype), to_float64(get_format(dtype), x)
+        return np.where((inside > 2) & (inside < 3), from_ordinals(fmt, ordinals(fmt, y) - 1), y)
+
+    nan, number = run_of(lost(2, 3), name="nan"), run_of(one_lower)
+    assert only(compare_runs(nan, number)).verdict == "better"
+    assert only(compare_runs(number, nan)).verdict == "worse"
