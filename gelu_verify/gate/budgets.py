@@ -89,6 +89,8 @@ def make_budgets(
             raise MissingMeasurement(f"no budget for {record.key}: {fault}")
         if record.failure is not None or record.max_ulp is None:
             raise ResultsError(f"no budget for {record.key}: {record.failure or 'nothing was measured'}")
+        if record.ranges:
+            raise MissingMeasurement(f"no budget for {record.key}: measured on --bits {' '.join(record.ranges)} alone")
         library, level = library_of(record, level_of_machine(machine))
         row = Row(
             max_ulp=round_up(record.max_ulp),

@@ -112,7 +112,7 @@ def _held_against(
         found = _judged(row, record, not otherwise, unchanged)
         lacking = f", and its code was not measured here: {bases.absent[key]}" if key in bases.absent else ""
         note = f"{why}{lacking}: headroom applies" if why else ""
-    return replace(found, notes=(*found.notes, note)) if note else found
+    return replace(found, notes=(*found.notes, note)) if note and not record.origin.stale else found
 
 
 def _other_inputs(row: Row, record: Record) -> str:
@@ -183,7 +183,9 @@ def required(families: Iterable[str], records: Sequence[Record], absent: Mapping
 
 
 def _stale(record: Record) -> RowVerdict:
-    return RowVerdict(record.key, "missing", (record.origin.recorded, record.origin.stale), record=record)
+    return RowVerdict(
+        record.key, "missing", tuple(filter(None, (record.origin.recorded, record.origin.stale))), record=record
+    )
 
 
 def _judged(row: Row, record: Record, same_conditions: bool, unchanged: bool) -> RowVerdict:
@@ -239,6 +241,8 @@ def _notes(sides: Sides, found: Iterable[Change]) -> Iterator[str]:
 
 def _unmeasured(row: Row, record: Record) -> str:
     """What the budget asks for and the result does not have; empty where it has all."""
+    if record.ranges:
+        return f"measured on --bits {' '.join(record.ranges)} alone"
     if (row.bound == "=" and record.bound != "=") or not record.n >= COVERAGE * row.n:
         return f"measured on {record.n} inputs, the budget asks for {row.n} ({row.bound})"
     if row.intervals is not None and record.intervals is None:

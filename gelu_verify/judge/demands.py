@@ -82,7 +82,8 @@ def _exceeded(record: Record, limits: Demands) -> Iterator[str]:
     reasons = [*_over_numbers(record, limits)]
     if limits.fail_on is not None:
         reasons += _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
-    yield from (with_cause(reason, record, record.failed_checks) for reason in reasons[:1])
+    lead = next((each for each in limits.unmet(record) if each.what == "max_ulp"), None)
+    yield from (with_cause(reason, record, record.failed_checks, lead) for reason in reasons[:1])
     yield from reasons[1:]
 
 

@@ -9,14 +9,16 @@ from collections.abc import Callable, Collection, Sequence
 
 from ..functions.regions import region_of
 from ..records.numbers import ulp_text
+from ..records.parts import FindingRecord
 from ..records.result import Record
 from .rules import RULES, SMALL
-from .sides import Change
+from .sides import Change, ChangeWitness
 
 CAUSES = (  # checks whose finding explains errors, the most exact explanation first
     *("constants", "variant", "gradient_variant", "incoming_gradient", "precision", "lane", "lengths", "tail_zero"),
     "rounding",
 )
+_OF_ONE_PART = ("tail_zero",)  # explains errors of the part of x that its input is in, and no others
 FIRST = ("minus_infinity", "plus_infinity", "nan")  # a wrong value there says more than how many times an error grew
 _LISTED = 3  # intervals
 _Limit = Callable[[Change], tuple[float | None, str]]
@@ -52,15 +54,14 @@ def sentence(changes: Sequence[Change], record: Record, had: str, limit: _Limit,
         return ""
     failing = {each.where for each in changes if each.what == "check"}
     said = error_sentence(lead, record, had, *limit(lead)) if _is_grown(lead) else text(lead)
-    return with_cause(said, record, failing)
+    return with_cause(said, record, failing, lead)
 
 
 def error_sentence(change: Change, record: Record, had: str, limit: float | None, limit_text: str) -> str:
     """ "16 times the error it may have in [-5,-3): 8.4 ULP, budget 0.52"."""
     new = change.new_number
     assert new is not None
-    shown = change.witness.x_bits if change.witness else None
-    place = change.where or (region_of(record.dtype, shown) if shown else None)
+    place = change.where or _part(record, change.witness)
     grown = f"an error where it {had} none"
     if limit:
         times = new / limit
@@ -70,11 +71,20 @@ def error_sentence(change: Change, record: Record, had: str, limit: float | None
     return f"{grown}{f' in {place}' if place else ''}: {_beyond(new, limit, record.bound)} ULP, {limit_text}"
 
 
-def with_cause(said: str, record: Record, failing: Collection[str | None]) -> str:
-    """The sentence, and what the checks that fail found as its cause."""
-    causes = (record.findings[name].detail for name in CAUSES if name in failing and name in record.findings)
+def with_cause(said: str, record: Record, failing: Collection[str | None], lead: Change | None = None) -> str:
+    """The sentence, and what the checks that fail found as its cause; `lead`: the change that it is about."""
+    part = None
+    if lead and _is_grown(lead):
+        part = lead.where if lead.what == "region" else _part(record, lead.witness)
+    found = ((name, record.findings[name]) for name in CAUSES if name in failing and name in record.findings)
+    causes = (each.detail for name, each in found if name not in _OF_ONE_PART or part in (None, _part(record, each)))
     cause = next(causes, "")
-    return f"{said}; {cause}" if cause and cause not in said else said
+    return f"{said.removesuffix('.')}; {cause}" if cause and cause not in said else said
+
+
+def _part(record: Record, shown: ChangeWitness | FindingRecord | None) -> str | None:
+    """The region of x that an input is in."""
+    return region_of(record.dtype, shown.x_bits) if shown and shown.x_bits else None
 
 
 def small_losses(changes: Sequence[Change]) -> str:

@@ -258,6 +258,20 @@ def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, hone
     assert judged(measured_budgets, kernel(seed=5)).verdict == "ok"
 
 
+def test_inputs_that_were_asked_for_alone_neither_make_a_budget_nor_meet_one(measured_budgets, honest):
+    few = replace(honest, ranges=("0x3f800000:0x40000000",))
+    assert judged(measured_budgets, few).reasons == ("measured on --bits 0x3f800000:0x40000000 alone",)
+    assert judged(measured_budgets, few).verdict == "missing"
+    with pytest.raises(MissingMeasurement, match=r"no budget .* --bits 0x3f800000:0x40000000 alone"):
+        gate.make_budgets([few], MANIFESTED, "2026-11-28")
+
+
+def test_what_is_stale_is_said_alone(measured_budgets, honest):
+    stale = replace(honest, origin=replace(honest.origin, stale="stale: it is not what was measured"))
+    found = judged(measured_budgets, stale, OTHER_MACHINE)
+    assert (found.verdict, found.reasons, found.notes) == ("missing", (stale.origin.stale,), ())
+
+
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
 @pytest.mark.parametrize(
     ("lower", "upper", "part"), [(0.5, 3, "[1,inf)"), (0.5, 0.51, "[0,1)"), (-0.3, -0.29, "[-1,0)")]

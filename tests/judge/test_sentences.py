@@ -63,6 +63,21 @@ def test_the_cause_is_that_of_a_check_that_fails_now():
     assert "behaves" not in said(NEAR, findings={"constants": CONSTANT})  # it failed before, too
 
 
+def test_a_cause_of_one_part_of_x_is_not_that_of_errors_elsewhere():
+    check = change("check", where="tail_zero", status="fail", text="check tail_zero newly fails")
+    zero = {"tail_zero": FindingRecord("f(-4.5) is 0", "0xc0900000", None, None, severity="loss")}
+    assert said(NEAR, check, findings=zero).endswith("0.52 before; f(-4.5) is 0")
+    assert said(FAR, check, findings=zero).endswith("0.5 before")
+    assert said(LARGEST, check, findings=zero).endswith("3.0 before; f(-4.5) is 0")
+
+
+def test_what_ends_a_sentence_does_not_stand_within_one():
+    grade = change("grade", text="accurate, budget faithful: within 4 ULP for every finite x.")
+    assert said(grade, CHECK, findings={"constants": CONSTANT}).startswith(
+        "accurate, budget faithful: within 4 ULP for every finite x; behaves as if"
+    )
+
+
 def test_an_interval_leads_only_where_no_region_is_worse():
     interval = change("interval", 0.1, 9.0, "[1,1.5)")
     assert leading([FAR, interval]) is FAR
