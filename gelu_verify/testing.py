@@ -29,7 +29,7 @@ from .judge.demands import Demands, shown_input
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
-from .records.asking import ask_command
+from .records.asking import repeat_command
 from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
@@ -203,9 +203,8 @@ def _message(result: Verification, found: list[Unmet], request: Request) -> str:
     lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
-    x_bits = shown_input(record, Demands()).get("x_bits")
-    asked = ask_command(record, x_bits) if x_bits else ""
-    commands = filter(None, (current_test.command, asked, record.repeat))
+    asked = repeat_command(record, shown_input(record, Demands()).get("x_bits"))
+    commands = dict.fromkeys(filter(None, (current_test.command, asked, record.repeat)))
     lines += [f"  repeat: {command}" for command in commands]
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..formats import get_format
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample, shown_input
-from ..records.asking import ask_command
+from ..records.asking import repeat_command
 from ..records.claims import grade_text
 from ..records.grades import ORDER
 from ..records.parts import Bound, Grade
@@ -161,7 +161,7 @@ def _case(
         tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),
         record.grade,
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
-        ask_command(record, x_bits) if (x_bits := bits.get("x_bits")) else record.repeat,
+        repeat_command(record, bits.get("x_bits")),
         place_of(record.target, record.function),
         record.grade_bound,
     )

@@ -233,7 +233,7 @@ def _told(rows: Sequence[RowVerdict]) -> Iterator[str]:
 
 
 def _lines(row: RowVerdict) -> Iterator[str]:
-    from ..records.asking import ask_command
+    from ..records.asking import repeat_command
     from ..records.claims import grade_text
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.verdict]
@@ -246,8 +246,7 @@ def _lines(row: RowVerdict) -> Iterator[str]:
             bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
-        x_bits = (row.witness or {}).get("x_bits")
-        yield f"  repeat {ask_command(row.record, x_bits) if x_bits else row.record.repeat}"
+        yield f"  repeat {repeat_command(row.record, (row.witness or {}).get('x_bits'))}"
     if row.verdict == "over":
         yield from (f"  also   {each}" for each in others)
         yield from (f"  note   {each}" for each in row.notes)

@@ -8,14 +8,13 @@ from dataclasses import replace
 from ..formats import get_format
 from ..judge.changes import Verdict
 from ..judge.sides import Change, ChangeWitness
+from ..records.asking import BY_CALL
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
 from .comparison import Comparison, ResultComparison
 
 _ASKED: tuple[Verdict, ...] = ("worse", "mixed", "better", "changed")
 _RESULTS, _INPUTS = 4, 32  # that are asked again: a run each, of so many inputs
-# checks whose outputs depend on the call
-_BY_PLACE = ("lane", "lengths", "repeatable", "unrepeated", "growth", "in_place")
 
 Outputs = Mapping[str, str]  # bits of x: bits of the output
 Ask = Callable[[ResultComparison, list[str]], Outputs]  # measures some inputs of a result, at one revision
@@ -30,18 +29,20 @@ def completed(found: Comparison, at_old: Ask, at_new: Ask) -> Comparison:
 
 def _completed(result: ResultComparison, at_old: Ask, at_new: Ask) -> ResultComparison:
     shown = [change.witness for change in result.changes if change.witness and not _depends_on_call(change)]
-    wanted = {
-        side: list(dict.fromkeys(each.x_bits for each in shown if getattr(each, f"{side}_bits") is None))[:_INPUTS]
-        for side in ("old", "new")
-    }
-    outputs = {
-        side: ask(result, wanted[side]) if wanted[side] else {} for side, ask in (("old", at_old), ("new", at_new))
-    }
+    outputs = {side: _asked(result, shown, side, ask) for side, ask in (("old", at_old), ("new", at_new))}
     return replace(result, changes=tuple(_filled(change, outputs) for change in result.changes))
 
 
+def _asked(result: ResultComparison, shown: list[ChangeWitness], side: str, ask: Ask) -> Outputs:
+    """Outputs of a side that were not kept; none where those that were kept are others in this call."""
+    kept = {each.x_bits: bits for each in shown if (bits := getattr(each, f"{side}_bits")) is not None}
+    wanted = list(dict.fromkeys(each.x_bits for each in shown if each.x_bits not in kept))[:_INPUTS]
+    outputs = ask(result, [*wanted, *list(kept)[:_INPUTS]]) if wanted else {}
+    return {} if any(kept.get(x, got) != got for x, got in outputs.items()) else outputs
+
+
 def _depends_on_call(change: Change) -> bool:
-    return change.what == "check" and change.where in _BY_PLACE
+    return change.what == "check" and change.where in BY_CALL
 
 
 def _filled(change: Change, outputs: Mapping[str, Outputs]) -> Change:

@@ -8,8 +8,8 @@ import shlex
 from .result import Record
 
 _OF_ALL_INPUTS = ("--dtype", "--plan", "--seed", "--budget", "--bits", "--policy")  # options of `run`, not of `ask`
-
-
+# checks that fail where a result depends on more than its input: on the call, its length, those before
+BY_CALL = ("lane", "lengths", "repeatable", "unrepeated", "growth", "in_place")
 _COMPUTES = re.compile(r"computes (\w+), not |nor a relative of it, but (\w+)")
 
 
@@ -45,3 +45,10 @@ def ask_command(record: Record, x_bits: str) -> str:
         if word not in _OF_ALL_INPUTS and before not in _OF_ALL_INPUTS
     ]
     return shlex.join(["gelu-verify", "ask", target, record.dtype, x_bits, *kept])
+
+
+def repeat_command(record: Record, x_bits: str | None) -> str:
+    """The command that shows what an input gave; of the whole run where that depends on the call, or none is shown."""
+    if not x_bits or not set(BY_CALL).isdisjoint(record.failed_checks):
+        return record.repeat
+    return ask_command(record, x_bits)

@@ -17,6 +17,7 @@ from repository import ROOT
 
 from gelu_verify.cli import main
 from gelu_verify.compare.runs import compare_runs, decisive
+from gelu_verify.compare.witnesses import completed
 from gelu_verify.errors import MissingMeasurement, ResultsError
 from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
 from gelu_verify.inputs.plans import make_plan
@@ -360,3 +361,22 @@ def test_a_number_where_nan_was_is_better_though_it_has_the_largest_error(run_of
     nan, number = run_of(lost(2, 3), name="nan"), run_of(one_lower)
     assert only(compare_runs(nan, number)).verdict == "better"
     assert only(compare_runs(number, nan)).verdict == "worse"
+
+
+def test_outputs_that_another_call_gives_otherwise_are_not_filled_in(run_of):
+    """They are asked for in a call of few inputs: only a target that there gives what was kept is believed."""
+    few, more = run_of(lost(2, 3), name="few"), run_of(lost(2, 5), name="more")
+    found = compare_runs(few, more)
+    known = {(each.witness.x_bits, each.witness.old_bits) for each in only(found).changes if each.witness}
+    lacking = [x for x, old in known if old is None]
+    kept = {x: old for x, old in known if old is not None}
+    assert lacking
+    assert kept
+
+    def filled(outputs):
+        result = only(completed(found, lambda result, inputs: outputs, lambda result, inputs: {}))
+        return {each.witness.x_bits: each.witness.old_bits for each in result.changes if each.witness}
+
+    answered = dict.fromkeys(lacking, "0x3c00")
+    assert answered.items() <= filled({**answered, **kept}).items()
+    assert filled({**answered, **dict.fromkeys(kept, "0x1234")}).items() >= dict.fromkeys(lacking).items()

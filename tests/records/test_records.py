@@ -12,6 +12,7 @@ from synthetic_runs import result
 from gelu_verify.cli import main
 from gelu_verify.formats import FORMATS
 from gelu_verify.records import manifest, parts, schema
+from gelu_verify.records.asking import repeat_command
 from gelu_verify.records.grades import GRADED
 from gelu_verify.records.result import Record
 from gelu_verify.records.rules import rules_of
@@ -146,3 +147,12 @@ def test_all_that_schema_2_never_lacks_is_asked_for(record):
 def test_the_key_tables_are_those_of_the_code():
     for path, text in tool("make_key_tables").pages().items():
         assert path.read_text(encoding="utf-8") == text, "run: python tools/make_key_tables.py"
+
+
+def test_what_depends_on_the_call_is_repeated_as_a_whole():
+    record = dataclasses.replace(result("k.c:gelu", "gelu", "float32"), repeat="gelu-verify run k.c:gelu --plan quick")
+    assert repeat_command(record, "0x3f800000") == "gelu-verify ask k.c:gelu float32 0x3f800000"
+    assert repeat_command(record, None) == record.repeat
+    for check in ("lane", "lengths", "repeatable"):
+        assert repeat_command(dataclasses.replace(record, checks={check: "fail"}), "0x3f800000") == record.repeat
+    assert repeat_command(dataclasses.replace(record, checks={"lane": "pass"}), "0x3f800000") != record.repeat
