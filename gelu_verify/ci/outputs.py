@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from ..atomic_files import replace_file
+from ..errors import UsageError
 from .cases import Case
 from .github import annotation_lines
 from .junit import junit
@@ -34,11 +35,22 @@ class CiOutputs:
     github: bool = False
 
     def remove_earlier(self) -> None:
-        """Files of an earlier call: what is killed before it writes them must not seem to have passed."""
-        for path in filter(None, (self.junit, self.sarif)):
+        """Files of an earlier call: what is killed before it writes them must not seem to have passed.
+
+        Raises
+        ------
+        UsageError : a file is there that no such command wrote, or both are one
+        """
+        if self.junit and self.sarif and self.junit.resolve() == self.sarif.resolve():
+            raise UsageError(f"{self.junit}: JUnit XML and SARIF would be one file")
+        for path, what, mark in ((self.junit, "JUnit XML", b"<testsuite"), (self.sarif, "SARIF", b'"runs"')):
             with suppress(OSError):  # said when it is written
-                if path.is_file() and not path.is_symlink():
-                    path.unlink(missing_ok=True)
+                if path and path.is_file():
+                    content = path.read_bytes()
+                    if content and mark not in content:
+                        raise UsageError(f"{path} is there, and is no {what}: it is not replaced")
+                    if not path.is_symlink():
+                        path.unlink(missing_ok=True)
 
     def write(self, cases: Sequence[Case], exit_code: int, say: Callable[[str], object]) -> list[str]:
         """Write everything, annotations by `say`; returns what could not be written, and why."""

@@ -247,7 +247,8 @@ def _from_runs(runs: tuple[str, ...], project: Project | None) -> _Source:
     command = made if made == "gelu-verify budget" else f"{made} && gelu-verify budget reports/latest{further}"
     records = [record for run in stored for record in own_results(run)]
     if project:
-        records = [fresh(record, project) for record in records if project.has(record)]
+        with chdir(project.folder):
+            records = [fresh(record, project) for record in records if project.has(record)]
         for stale in (record.origin.stale for record in records if record.family == "callable" and record.origin.stale):
             raise MissingMeasurement(f"{stale}: `gelu-verify budget` measures it again")
     else:

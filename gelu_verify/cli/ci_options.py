@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import GeluVerifyError
+from ..errors import GeluVerifyError, UsageError
 from .program import USAGE, exit_code, warn
 
 if TYPE_CHECKING:
@@ -90,3 +92,19 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_OPTIONS):
         reporting = option(reporting)
     return reporting
+
+
+def report_wrong_arguments(words: Sequence[str], why: str, code: int = USAGE) -> None:
+    """Where arguments cannot be understood, the files that they name say so, and not what an earlier call found."""
+    files = dict[str, Path]()
+    for before, word in pairwise(["", *words]):
+        option, _, value = word.partition("=") if word.startswith("--") else (before, "", word)
+        if option in ("--junit", "--sarif") and value:
+            files[option.removeprefix("--")] = Path(value)
+    if files:
+        from ..ci.cases import Case
+
+        reporter = Reporter(f"gelu-verify {words[0]}", files.get("junit"), files.get("sarif"), on_stderr=True)
+        with suppress(UsageError):
+            reporter.outputs.remove_earlier()
+            reporter.write([Case(reporter.title, "not measured", (why,))], code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -174,17 +176,17 @@ def gate(
         raise UsageError(f"no row is meant by --target or --rows (accepted: {accepted})")
     if project:
         tell_of_reasons_to_write(project)
-    code, place = _print(rows, seed), path.absolute()
+    code, place = _print(rows, seed, project.folder if project else Path.cwd()), path.absolute()
     with chdir(project.folder if project else "."):
         cases = cases_of_budgets(rows, place)
     reporter.finish(cases, code)
 
 
-def _print(rows: Sequence[RowVerdict], seed: int | None) -> int:
-    """What is over, missing or worth a note, and the summary; returns the exit code."""
+def _print(rows: Sequence[RowVerdict], seed: int | None, folder: Path) -> int:
+    """What is over, missing or worth a note, and the summary; returns the exit code. Names are relative to `folder`."""
     from ..gate.demands import tried
 
-    for line in _told(rows):
+    for line in _told(rows, folder):
         say(line)
     if seed is not None:
         say(f"seed {seed}")
@@ -222,17 +224,17 @@ def project_here(file: Path | None) -> Project | None:
     return replace(found, budgets=file.resolve()) if is_its_own else None
 
 
-def _told(rows: Sequence[RowVerdict]) -> Iterator[str]:
+def _told(rows: Sequence[RowVerdict], folder: Path) -> Iterator[str]:
     """What is to be said of each row; what many that are met have in common, once."""
     many = Counter(note for row in rows if row.verdict == "ok" for note in row.notes)
     for row in rows:
         notes = tuple(note for note in row.notes if row.verdict != "ok" or many[note] <= _FEW)
         if row.verdict != "ok" or notes:
-            yield from _lines(replace(row, notes=notes))
+            yield from _lines(replace(row, notes=notes), folder)
     yield from (f"note  {count} results: {note}" for note, count in many.items() if count > _FEW)
 
 
-def _lines(row: RowVerdict) -> Iterator[str]:
+def _lines(row: RowVerdict, folder: Path) -> Iterator[str]:
     from ..records.asking import repeat_command
     from ..records.claims import grade_text
 
@@ -246,7 +248,8 @@ def _lines(row: RowVerdict) -> Iterator[str]:
             bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
-        yield f"  repeat {repeat_command(row.record, (row.witness or {}).get('x_bits'))}"
+        command, there = repeat_command(row.record, (row.witness or {}).get("x_bits")), os.path.relpath(folder)
+        yield f"  repeat {command if there == '.' else f'(cd {shlex.quote(there)} && {command})'}"
     if row.verdict == "over":
         yield from (f"  also   {each}" for each in others)
         yield from (f"  note   {each}" for each in row.notes)

@@ -86,6 +86,8 @@ class Program(click.Group):
 
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
+        from .ci_options import report_wrong_arguments
+
         try:
             _refuse_empty(args)
             _refuse_gone_folder()
@@ -94,14 +96,14 @@ class Program(click.Group):
                 sys.stdout.flush()
         except click.exceptions.Exit as done:
             return done.exit_code
-        except click.NoSuchOption as error:
-            warn(f"error: {_no_such_option(error)}")
-            return USAGE
         except click.ClickException as error:
-            warn(f"error: {error.format_message()}")
+            why = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message()
+            warn(f"error: {why}")
+            report_wrong_arguments(args, why)
             return USAGE
         except GeluVerifyError as error:
             warn(f"error: {error}")
+            report_wrong_arguments(args, str(error), exit_code(error))
             return exit_code(error)
         except ModuleNotFoundError as error:
             if error.name not in NOT_FOR_GATES:

@@ -125,7 +125,7 @@ def test_nothing_at_all_is_no_success():
 
 
 def test_an_error_leaves_no_earlier_success(home):
-    (home / "j.xml").write_text("an earlier success")
+    (home / "j.xml").write_text('<testsuites name="an earlier success"/>')
     done = call("run", "mine.py:absent", "--function", "relu", "--junit", "j.xml")
     assert done.exit_code == 2
     ((name, (tag, message)),) = verdicts("j.xml").items()
@@ -208,3 +208,25 @@ def test_our_own_kernels_are_found_in_our_checkout(monkeypatch, request):
         text = (request.config.rootpath / place.path).read_text().splitlines()[place.line - 1]
         assert text.startswith(f"KERNEL({function}, ")
     assert place_in(request.config.rootpath.parent / "elsewhere.toml", "") is None
+
+
+@pytest.mark.parametrize("words", [("--nope",), ("--workers", "x"), ("--sarif",)])
+def test_arguments_that_are_wrong_leave_no_earlier_success(home, words):
+    (home / "j.xml").write_text('<testsuites><testsuite><testcase name="all is well"/></testsuite></testsuites>')
+    done = call("gate", "--junit", "j.xml", *words)
+    assert done.exit_code == 2
+    (found,) = verdicts("j.xml").values()
+    assert found[0] == "error"
+    assert found[1] in done.stderr
+
+
+def test_a_file_of_others_is_not_replaced(home):
+    source = (home / "mine.py").read_text()
+    for option, what in (("--junit", "JUnit XML"), ("--sarif", "SARIF")):
+        for words in ((), ("--nope",)):
+            done = call("gate", option, "mine.py", *words)
+            assert done.exit_code == 2
+            assert words or f"mine.py is there, and is no {what}: it is not replaced" in done.stderr
+            assert (home / "mine.py").read_text() == source
+    done = call("gate", "--junit", "one", "--sarif", "./one")
+    assert (done.exit_code, "JUnit XML and SARIF would be one file" in done.stderr) == (2, True)

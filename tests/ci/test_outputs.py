@@ -235,7 +235,7 @@ def test_what_cannot_be_written_is_said_and_the_rest_is_written(tmp_path):
 
 
 def test_devices_and_links_stay_what_they_are(tmp_path):
-    (tmp_path / "real.xml").write_text("old")
+    (tmp_path / "real.xml").write_text("<testsuites/>")
     (tmp_path / "link.xml").symlink_to("real.xml")
     os.mkfifo(tmp_path / "pipe")
     for path in (Path(os.devnull), tmp_path / "link.xml"):

@@ -168,6 +168,12 @@ def test_a_project_is_within_the_budgets_it_made_also_from_below(gated, monkeypa
     (gated / "below").mkdir()
     monkeypatch.chdir(gated / "below")
     assert call("gate") == (0, WITHIN)
+    monkeypatch.chdir(gated)
+    assert call("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "kept")[0] == 0
+    monkeypatch.chdir(gated / "below")
+    assert call("budget", "../kept")[0] == 0
+    edited(gated, "y[i] = v", "y[i] = v == 2 ? 0 : v")
+    assert "  repeat (cd .. && gelu-verify ask k.c:silu_f32 float32 0x40000000 --function silu)" in call("gate")[1]
 
 
 @needs_compiler
