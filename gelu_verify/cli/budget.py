@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, chdir, suppress
+from contextlib import ExitStack, chdir
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -214,7 +214,6 @@ def _measured_now(
     from .progress import OnStderr
 
     root, command, request = project.folder / ROOT, "gelu-verify budget", project.entries[0].request
-    measuring.callback(_remove_if_empty, root)
     writer = measuring.enter_context(RunWriter(root=root))
     with chdir(project.folder):
         found = measure_budgeted(
@@ -229,11 +228,6 @@ def _measured_now(
         return [str(shown(run.path))]
 
     return _Source(found.records, found.machine, f"{datetime.now(UTC):%Y-%m-%d}", command, keep)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _from_runs(runs: tuple[str, ...], project: Project | None) -> _Source:

@@ -56,7 +56,7 @@ def measure_bases(
     """
     wanted, today = list(_wanted(found, budgets)), f"{datetime.now(UTC):%Y-%m-%d}"
     rows, labels, absent = dict[str, Row](), dict[str, str](), dict[str, str]()
-    if not wanted:
+    if not wanted and revision is None:
         return NO_BASES
     try:
         repository = Repository.around(project.folder)

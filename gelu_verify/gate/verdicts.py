@@ -126,6 +126,8 @@ def _other_inputs(row: Row, record: Record) -> str:
 
 def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> str:
     why = "has no budget"
+    if record.has_failed:
+        return f"{why}, and failed: {record.failure}"
     if rows := budgets.of(record.key):
         release = " at ".join(library_of(record, level_of_machine(machine)))
         why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"

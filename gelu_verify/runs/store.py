@@ -58,6 +58,7 @@ class RunWriter:
         parent = root if out is None else out.parent
         if out is not None and not is_free(out):
             raise ResultsError(f"{out} is already there: name a new folder")
+        self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
         with _writing(parent):
             parent.mkdir(parents=True, exist_ok=True)
             remove_abandoned(parent)
@@ -71,6 +72,9 @@ class RunWriter:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+        with contextlib.suppress(OSError):  # where there is a run
+            for folder in self._made:
+                folder.rmdir()
 
     def add(self, result: Result, *, fold: bool = False) -> None:
         """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again.

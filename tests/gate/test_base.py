@@ -184,6 +184,13 @@ def test_a_target_by_its_absolute_path_is_that_of_the_revision_and_hard_cases_ma
     assert (code, "held against the commit of its budget" in said) == (1, True), said
 
 
+def test_a_base_that_is_no_revision_is_wrong_even_where_none_is_needed(project):
+    assert call("budget", "--allow-looser")[0] == 0
+    assert call("gate")[0] == 0
+    code, said = call("gate", "--base", "nothing")
+    assert (code, "'nothing' is not a revision" in said) == (2, True), said
+
+
 def test_rows_of_an_earlier_version_say_that_they_name_no_commit():
     from gelu_verify.gate.base import _revision_of
 

@@ -266,6 +266,12 @@ def test_inputs_that_were_asked_for_alone_neither_make_a_budget_nor_meet_one(mea
         gate.make_budgets([few], MANIFESTED, "2026-11-28")
 
 
+def test_a_result_that_failed_and_has_no_budget_says_how_it_failed(measured_budgets, honest):
+    failed = replace(honest, target="k.c:gelu", failure="it raised ValueError", failure_kind="exception")
+    (found,) = verdicts([failed], MANIFESTED, measured_budgets, [failed.key])[-1:]
+    assert (found.verdict, found.reasons) == ("missing", ("has no budget, and failed: it raised ValueError",))
+
+
 def test_what_is_stale_is_said_alone(measured_budgets, honest):
     stale = replace(honest, origin=replace(honest.origin, stale="stale: it is not what was measured"))
     found = judged(measured_budgets, stale, OTHER_MACHINE)

@@ -327,3 +327,12 @@ def test_a_run_is_readable_by_others_as_the_umask_says(some_results, tmp_path):
     finally:
         os.umask(before)
     assert place.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_run_that_is_not_finished_leaves_no_folder(tmp_path):
+    (tmp_path / "there").mkdir()
+    with RunWriter(tmp_path / "there" / "a" / "b" / "run"):
+        pass
+    with RunWriter(root=tmp_path / "reports"):
+        pass
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "there"]
