@@ -39,6 +39,7 @@ from .targets import Target
 from .truth.values import judge, reference_bits
 from .verification import Verification, request_of, verified
 
+_LIMITS = ("max_ulp", "regions", "grade", "allow")
 _REGIONS = [region.name for region in REGIONS]
 _GRADES: list[str] = [grade for grade in GRADES if grade != "broken"]
 
@@ -114,7 +115,7 @@ def assert_gelu_accurate(
         grade = "accurate"
     limits = Demands(None, grade, max_ulp, {} if regions is None else regions, {} if allow is None else allow)  # type: ignore[arg-type]
     _check_limits(limits, function, dtype)
-    request = request_of(target, function, dtype, plan, options, demand=grade, max_ulp=max_ulp)
+    request = request_of(target, function, dtype, plan, options, _LIMITS, demand=grade, max_ulp=max_ulp)
     result = verified(request)
     if collected is not None:
         collected(result)

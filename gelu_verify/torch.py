@@ -37,22 +37,22 @@ SHARE = 1 << 17  # elements that are worth a thread
 _BFLOAT16 = numpy_dtype("bfloat16")
 
 
-def gelu(x: torch.Tensor, approximate: str = "none", *, out: torch.Tensor | None = None) -> Any:
+def gelu(input: torch.Tensor, approximate: str = "none", *, out: torch.Tensor | None = None) -> Any:
     """`torch.nn.functional.gelu`, correctly rounded.
 
     Parameters
     ----------
-    x : torch.Tensor
+    input : torch.Tensor
         On the CPU, of float16, bfloat16, float32 or float64.
     approximate : "none" or "tanh"
         x Phi(x), or x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
     out : torch.Tensor, optional
-        Where the results go, of the shape and dtype of x; it may be x. Not where gradients are recorded.
+        Where the results go, of the shape and dtype of `input`; it may be that. Not where gradients are recorded.
 
     Raises
     ------
     UsageError
-        x of another device or dtype; `out` that does not fit.
+        `input` is no tensor, or of another device or dtype; `out` does not fit.
 
     Examples
     --------
@@ -61,17 +61,17 @@ def gelu(x: torch.Tensor, approximate: str = "none", *, out: torch.Tensor | None
     """
     if approximate not in _BY_APPROXIMATE:
         raise one_of("approximate", approximate, list(_BY_APPROXIMATE))
-    return _called(_BY_APPROXIMATE[approximate], x, out)
+    return _called(_BY_APPROXIMATE[approximate], input, out)
 
 
-def gelu_sigmoid(x: torch.Tensor, *, out: torch.Tensor | None = None) -> Any:
+def gelu_sigmoid(input: torch.Tensor, *, out: torch.Tensor | None = None) -> Any:
     """x sigmoid(1.702 x), correctly rounded; parameters as `gelu`."""
-    return _called("gelu_sigmoid", x, out)
+    return _called("gelu_sigmoid", input, out)
 
 
-def silu(x: torch.Tensor, *, out: torch.Tensor | None = None) -> Any:
+def silu(input: torch.Tensor, *, out: torch.Tensor | None = None) -> Any:
     """`torch.nn.functional.silu`, correctly rounded; parameters as `gelu`."""
-    return _called("silu", x, out)
+    return _called("silu", input, out)
 
 
 class GELU(torch.nn.GELU):
@@ -92,15 +92,18 @@ _BY_APPROXIMATE = {"none": "gelu", "tanh": "gelu_tanh"}
 
 
 def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
+    for name, given in (("input", x), ("out", x if out is None else out)):
+        if not isinstance(given, torch.Tensor):
+            raise UsageError(f"{name} is {type(given).__name__} (accepted: torch.Tensor)")
     if x.device.type not in ("cpu", "meta"):
-        raise UsageError(f"x is on {x.device}: gelu_verify.torch computes on the CPU")
+        raise UsageError(f"input is on {x.device}: gelu_verify.torch computes on the CPU")
     if x.dtype not in DTYPES:
-        raise UsageError(f"x is {x.dtype}; accepted: {', '.join(map(str, DTYPES))}")
+        raise UsageError(f"input is {x.dtype}; accepted: {', '.join(map(str, DTYPES))}")
     _refuse_tangent(x)
     if out is None:
         return _OPERATORS[function](x)
     if (out.dtype, out.shape, out.device) != (x.dtype, x.shape, x.device):
-        raise UsageError(f"out is {out.dtype} {tuple(out.shape)} on {out.device}, x {x.dtype} {tuple(x.shape)}")
+        raise UsageError(f"out is {out.dtype} {tuple(out.shape)} on {out.device}, input {x.dtype} {tuple(x.shape)}")
     if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
         raise UsageError("out cannot be given where gradients are recorded: use torch.no_grad()")
     _OPERATORS[f"{function}_out"](x, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
@@ -248,12 +248,16 @@ def request_of(
     dtype: Any,
     plan: str,
     options: Mapping[str, Any],
+    accepted: Collection[str] = (),
     **asked: Any,
 ) -> Request:
-    """The request for one target in one function and dtype; arguments, and `options`, as of `verify`."""
+    """The request for one target in one function and dtype; arguments, and `options`, as of `verify`.
+
+    `accepted`: what else the caller takes.
+    """
     for name in options:
         if name not in _ARGUMENTS:
-            raise one_of("argument", name, list(_ARGUMENTS))
+            raise one_of("argument", name, [*_ARGUMENTS, *accepted])
     if not (isinstance(target, str | Target) or callable(target)):
         raise UsageError(
             f"target is {_kind(target)} (accepted: a callable, a name, a Target; of an array y of results for x, "

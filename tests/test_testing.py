@@ -248,7 +248,7 @@ def test_a_defect_that_is_allowed_leaves_the_errors():
         ({"allow": {"minus_inf": "why"}}, "check"),
         ({"allow": {"minus_infinity": ""}}, "reason"),
         ({"dtype": "float33"}, "float33"),
-        ({"maxulp": 2}, "unknown argument 'maxulp'"),
+        ({"maxulp": 2}, "unknown argument 'maxulp'; did you mean 'max_ulp'"),
         ({"device": "tpu"}, "unknown device 'tpu'"),
         ({"device": "cpu", "array": "numpy"}, "numpy arrays have no device"),
     ],

@@ -174,20 +174,25 @@ def test_flushing_of_subnormals_changes_nothing():
     assert want[0] != 0
 
 
-class OfADevice:
-    device, dtype, shape = torch.device("cuda"), torch.float32, (3,)
+class OfADevice(torch.Tensor):
+    device = torch.device("cuda")
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: ours.gelu(OfADevice()), "x is on cuda: gelu_verify.torch computes on the CPU"),
-        (lambda: ours.gelu(torch.ones(3, dtype=torch.int64)), "x is torch.int64; accepted: torch.float16, "),
-        (lambda: ours.silu(torch.ones(3, dtype=torch.complex64)), "x is torch.complex64"),
+        (
+            lambda: ours.gelu(torch.ones(3).as_subclass(OfADevice)),
+            "input is on cuda: gelu_verify.torch computes on the CPU",
+        ),
+        (lambda: ours.gelu(torch.ones(3, dtype=torch.int64)), "input is torch.int64; accepted: torch.float16, "),
+        (lambda: ours.gelu([1.0]), r"input is list \(accepted: torch.Tensor\)"),
+        (lambda: ours.gelu(input=torch.ones(2), out=[1.0]), r"out is list \(accepted: torch.Tensor\)"),
+        (lambda: ours.silu(torch.ones(3, dtype=torch.complex64)), "input is torch.complex64"),
         (lambda: ours.gelu(torch.ones(3), "sigmoid"), "unknown approximate 'sigmoid'"),
         (
             lambda: ours.gelu(torch.ones(3), out=torch.ones(4)),
-            r"out is torch.float32 \(4,\) on cpu, x torch.float32 \(3,\)",
+            r"out is torch.float32 \(4,\) on cpu, input torch.float32 \(3,\)",
         ),
         (lambda: ours.gelu(torch.ones(3), out=torch.ones(3, dtype=torch.float64)), "out is torch.float64"),
         (lambda: ours.gelu(torch.ones(3, requires_grad=True), out=torch.ones(3)), "use torch.no_grad"),

@@ -63,8 +63,9 @@ def exact_number(name: str, value: Any) -> Fraction:
     number = _from_text(value) if isinstance(value, str) else _from_number(value)
     if number is None or not _has_short_text(number):
         raise UsageError(
-            f"{name} {_shown(value)!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
-            "decimal such as 0.5, a fraction such as 1/3, a hex float such as 0x1.8p-1, a float for its own value)"
+            f"{name} {_shown(value)!r} is not a finite number whose exact text has up to {MOST_CHARACTERS} characters "
+            "(accepted: a decimal such as 0.5, a fraction such as 1/3, a hex float such as 0x1.8p-1, a float for its "
+            "own value)"
         )
     return number
 

@@ -230,7 +230,7 @@ def test_judging_and_digits_take_parameters():
         ("gelu", {"mu": True}, "mu 'True' is not"),
         ("gelu", {"mu": 10**400}, "mu"),
         ("gelu", {"mu": Decimal("sNaN")}, "mu 'sNaN' is not"),
-        ("gelu", {"mu": "1e-400"}, "mu '1e-400' is not a finite number of up to 400 characters"),
+        ("gelu", {"mu": "1e-400"}, "mu '1e-400' is not a finite number whose exact text has up to 400 characters"),
         ("gelu", {"mu": Fraction(1, 2**99999)}, "mu 'of type Fraction' is not"),
         ("gelu", {"mu": Decimal("1e-999999999")}, "mu '1E-999999999' is not"),
         ("gelu", {"beta": 1}, "unknown parameter of gelu 'beta'"),
