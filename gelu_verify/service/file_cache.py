@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,6 +16,7 @@ from starlette.responses import FileResponse, Response
 
 from ..atomic_files import replace_file
 from .caching import matches
+from .problems import Problem
 
 Made = tuple[str | None, bytes]
 """The Content-Security-Policy of a page, and a content."""
@@ -92,6 +94,10 @@ class FileCache:
         file.path.unlink(missing_ok=True)
 
 
+_RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
+_RANGES = re.compile(r"bytes=(\d{1,18}-\d{0,18}|-\d{1,18})(\s*,\s*(\d{1,18}-\d{0,18}|-\d{1,18}))*")
+
+
 def file_response(
     request: Request, found: KeptFile, media_type: str, control: str, *, filename: str = "", shown: bool = True,
     headers: Mapping[str, str] | None = None,
@@ -102,7 +108,22 @@ def file_response(
         headers["Content-Security-Policy"] = found.note
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
+    _check_range(request, found.size)
     kind = "inline" if shown else "attachment"
     return FileResponse(
         found.path, headers=headers, media_type=media_type, filename=filename or None, content_disposition_type=kind
     )
+
+
+def _check_range(request: Request, size: int) -> None:
+    """Ignore a `Range` that is none of bytes, as RFC 9110 has it; Problem 416 where nothing of it is in the file."""
+    ranges = request.headers.get("range")
+    if ranges is None:
+        return
+    parts = _RANGE.findall(ranges) if _RANGES.fullmatch(ranges) else []
+    if not parts or any(last and first and int(last) < int(first) for first, last in parts):
+        request.scope["headers"] = [each for each in request.scope["headers"] if each[0] != b"range"]
+    elif "if-range" not in request.headers and not any(
+        int(first) < size if first else int(last) for first, last in parts
+    ):
+        raise Problem(416, "range", f"nothing of {ranges} is there", {"Content-Range": f"bytes */{size}"})

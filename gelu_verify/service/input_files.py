@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import Format, Mode
+from ..formats import Format, Mode, is_nan
 from .encoding import JSON_TYPE, json_bytes
 from .problems import Problem, bad_request, conflict
 from .tables import arrow_of, parameters_of, parquet_of
@@ -60,7 +60,7 @@ def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray
         return _json(content, fmt, most)
     if kind not in READERS:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(FILES)})")
-    return _first(READERS[kind](content, fmt, X, most), X)
+    return _agreed(fmt, READERS[kind](content, fmt, X, most), X)
 
 
 def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
@@ -77,20 +77,24 @@ def read_outputs(content: bytes, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
     if kind == RAW:
         return np.frombuffer(content, fmt.uint.newbyteorder("<")).astype(fmt.uint)
     found = READERS[kind](content, fmt, Y, len(x_bits))
-    y_bits = _first(found, Y)
+    y_bits = _agreed(fmt, found, Y)
     if len(y_bits) != len(x_bits):
         detail = f"the file has {len(y_bits)} outputs (accepted: exactly {len(x_bits)}, one for each input)"
         raise conflict(detail, "wrong-length")
-    for name in X:
-        wrong = np.flatnonzero(found.get(name, x_bits) != x_bits)
-        if len(wrong):
-            had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], x_bits))
-            raise conflict(f"{name} number {wrong[0] + 1} is {had}; that input is {wanted}", "other-inputs")
+    _agreed(fmt, {"that input": x_bits, **found}, ("that input", *X), "other-inputs")
     return y_bits
 
 
-def _first(found: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
-    return next(found[name] for name in names if name in found)
+def _agreed(fmt: Format, found: Mapping[str, np.ndarray], names: Sequence[str], kind: str = "unfit") -> np.ndarray:
+    """The first column that is there; Problem 409 where another says otherwise. "nan" is any NaN."""
+    first, *others = (name for name in names if name in found)
+    bits = found[first]
+    for name in others:
+        wrong = np.flatnonzero((found[name] != bits) & ~((found[name] == fmt.nan) & is_nan(fmt, bits)))
+        if len(wrong):
+            had, wanted = (fmt.bits_text(int(each[wrong[0]])) for each in (found[name], bits))
+            raise conflict(f"{name} number {wrong[0] + 1} is {had}; {first} is {wanted}", kind)
+    return bits
 
 
 def _kind_of(content: bytes, raw_bytes: int) -> str:
@@ -111,10 +115,17 @@ def _kind_of(content: bytes, raw_bytes: int) -> str:
 
 def _json(content: bytes, fmt: Format, most: int) -> np.ndarray:
     try:
-        found = json.loads(content)
+        found = json.loads(content, object_pairs_hook=_members)
     except (ValueError, RecursionError) as error:
         raise bad_request(f"the body is not JSON: {error}", "no-json") from None
     return bits_of(fmt, found, most)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"a name is there twice: {', '.join(name for name, _ in pairs)[:80]}")
+    return found
 
 
 def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
@@ -122,6 +133,8 @@ def bits_of(fmt: Format, content: Any, most: int) -> np.ndarray:
     texts = content.get("x_bits") if isinstance(content, dict) else None
     if not isinstance(texts, list):
         raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
+    if unknown := set(content) - {"x_bits"}:
+        raise Problem(422, "invalid", f"unknown member {min(unknown)[:40]!r} (accepted: x_bits)")
     if len(texts) > most:
         raise Problem(413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {most}; more as {RAW})")
     found = []

@@ -46,6 +46,7 @@ BAD = {
     "another kind": ({"Content-Type": "text/html"}, b"", 415),
     "no number": (CSV, b"1\nsix", 422),
     "no text": (CSV, b"\xff", 400),
+    "columns that contradict each other": (CSV, b"x,x_bits\nnan,0x7fc00001\n1,0x40000000", 409),
     "too many lines": (CSV, b"1\n" * 70_000, 413),
     "no npy": (NPY, b"PK\x03\x04", 400),
     "an npy file that says it is large": (NPY, npy(X).replace(b"(4,), }      ", b"(9999999,), }"), 413),
@@ -91,3 +92,21 @@ def test_which_implementations_agree():
     for groups in found["agree"]:
         assert sorted(name for names in groups.values() for name in names) == sorted(singly)
     assert "kernels.gelu_cr" in found["agree"][0][found["reference"][0]]
+
+
+@pytest.mark.parametrize("path", ["/v1/reference/gelu/float32", "/v1/answers/gelu/float32"])
+def test_members_that_nobody_reads_are_refused(client, path):
+    """Such as `x` of a client that takes it for what is computed."""
+    done = client.post(path, json={"x_bits": ["0x3f800000"], "x": ["2"]})
+    assert (done.status_code, done.headers["content-type"]) == (422, "application/problem+json")
+    assert "x" in done.json()["detail"]
+    twice = b'{"x_bits": ["0x3f800000"], "x_bits": ["0x40000000"]}'
+    if "reference" in path:
+        done = client.post(path, content=twice, headers={"Content-Type": "application/json"})
+        assert (done.status_code, "there twice: x_bits, x_bits" in done.json()["detail"]) == (400, True)
+
+
+def test_columns_that_say_the_same_are_one(client):
+    content = b"x,x_bits\n1,0x3f800000\nnan,0x7fc00001\n"
+    done = client.post("/v1/files/gelu/float32.csv", content=content, headers=CSV)
+    assert done.text.splitlines()[1:] == ["0x3f800000,0x3f57625f", "0x7fc00001,0x7fc00000"]

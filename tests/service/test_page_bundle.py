@@ -95,6 +95,24 @@ def test_tables_come_in_parts_and_compressed(client):
     assert client.get(path, headers={**asked, "If-Range": '"other"'}).status_code == 200
 
 
+@pytest.mark.parametrize("ranges", ["bytes=abc", "bytes=5-2", "items=0-1", "bytes=", "bytes=0-1,x", "bytes=--1"])
+def test_a_range_that_is_none_is_ignored(client, ranges):
+    path = "/v1/tables/gelu/float16.csv"
+    plain = client.get(path, headers={"Accept-Encoding": "identity"})
+    done = client.get(path, headers={"Accept-Encoding": "identity", "Range": ranges})
+    assert (done.status_code, done.content) == (200, plain.content)
+
+
+def test_a_range_beyond_the_end_is_a_problem(client):
+    path = "/v1/tables/gelu/float16.csv"
+    size = len(client.get(path, headers={"Accept-Encoding": "identity"}).content)
+    for ranges in (f"bytes={size}-", "bytes=-0", f"bytes={size + 5}-{size + 9}, -0"):
+        done = client.get(path, headers={"Accept-Encoding": "identity", "Range": ranges})
+        assert (done.status_code, done.headers["content-type"]) == (416, "application/problem+json")
+        assert done.headers["content-range"] == f"bytes */{size}"
+        assert done.json()["type"] == "urn:gelu-verify:problem:range"
+
+
 def test_other_sites_may_read_data_and_nothing_else(client):
     asks = {"Origin": "https://other.example", "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "content-type"}  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from .. import contract, input_files
@@ -36,6 +36,8 @@ class Results(BaseModel):
 
 class BatchInputs(BaseModel):
     """Inputs as bits."""
+
+    model_config = ConfigDict(extra="forbid")
 
     x_bits: list[Annotated[str, Field(pattern="^0[xX][0-9a-fA-F]{1,16}$")]] = Field(max_length=65536)
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ...formats import Format
@@ -115,6 +115,8 @@ def _without_parameters(function: str, dtype: str) -> Format:
 
 class Inputs(BaseModel):
     """Inputs as bits."""
+
+    model_config = ConfigDict(extra="forbid")
 
     x_bits: list[Annotated[str, Field(pattern="^0[xX][0-9a-fA-F]{1,16}$")]] = Field(
         min_length=1, max_length=MOST_INPUTS, examples=[["0xc0d00000", "0x3f800000"]]
