@@ -1,8 +1,8 @@
 """GELUs for PyTorch, correctly rounded: `gelu(x, approximate="none")`, `gelu_sigmoid`, `silu`, and the module `GELU`.
 
-CPU tensors of float16, bfloat16, float32 and float64, with any strides. The operators `torch.ops.gelu_verify.*` work
-with autograd, `torch.compile`, `torch.export`, `torch.func.vmap` and meta tensors. A gradient is the incoming one times
-the correctly rounded derivative, rounded once more by that product. There are no second derivatives.
+CPU tensors of float16, bfloat16, float32 and float64, with any strides; with autograd, forward mode, `torch.func` and,
+as the operators `torch.ops.gelu_verify.*`, `torch.compile`, `torch.export` and meta tensors. A derivative is what comes
+in times the correctly rounded one, rounded once more by that product. There are no second derivatives.
 
 Large contiguous tensors are shared among `torch.get_num_threads()` threads.
 """
@@ -99,9 +99,9 @@ def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
         raise UsageError(f"input is on {x.device}: gelu_verify.torch computes on the CPU")
     if x.dtype not in DTYPES:
         raise UsageError(f"input is {x.dtype}; accepted: {', '.join(map(str, DTYPES))}")
-    _refuse_tangent(x)
     if out is None:
-        return _OPERATORS[function](x)
+        return (_FUNCTIONS if _is_transformed(x) else _OPERATORS)[function](x)
+    _refuse_tangent(x)
     if (out.dtype, out.shape, out.device) != (x.dtype, x.shape, x.device):
         raise UsageError(f"out is {out.dtype} {tuple(out.shape)} on {out.device}, input {x.dtype} {tuple(x.shape)}")
     if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
@@ -110,12 +110,27 @@ def _called(function: str, x: torch.Tensor, out: torch.Tensor | None) -> Any:
     return out
 
 
-def _refuse_tangent(x: torch.Tensor) -> None:
-    """Of forward mode, whose derivative torch would lose: an operator in Python has zeros there. Asked before an
-    operator, as `torch.func` hides it from that, and in it, for who calls `torch.ops`."""
+def _has_tangent(x: torch.Tensor) -> bool:
     unpacked: Any = forward_ad.unpack_dual
-    if unpacked(x).tangent is not None:
-        raise NotImplementedError("gelu_verify.torch has no forward-mode derivatives")
+    try:
+        return unpacked(x).tangent is not None
+    except RuntimeError:  # beneath autograd, where no tensor has one
+        return False
+
+
+def _is_transformed(x: torch.Tensor) -> bool:
+    """Whether `torch.func` or forward mode is at work, where PyTorch gives an operator in Python no derivative."""
+    if torch.compiler.is_compiling():  # which has no forward mode of such functions, and no way to ask for the others
+        _refuse_tangent(x)
+        return False
+    active: Any = torch._C._are_functorch_transforms_active
+    return bool(active()) or _has_tangent(x)
+
+
+def _refuse_tangent(x: torch.Tensor) -> None:
+    """Of what is called past `_FUNCTIONS`: the derivative would be zero."""
+    if _has_tangent(x):
+        raise NotImplementedError("gelu_verify.torch has no forward-mode derivatives of operators and with out")
 
 
 # ---- computing -----------------------------------------------------------------------------------
@@ -191,7 +206,38 @@ def _no_second_derivative(ctx: Any, grad: torch.Tensor) -> Any:
     raise NotImplementedError("gelu_verify.torch has no second derivatives")
 
 
+def _differentiable(function: str) -> Any:
+    """The operator for `torch.func` and forward mode, which know the derivatives of this kind of function alone."""
+
+    class Differentiable(torch.autograd.Function):
+        @staticmethod
+        def forward(x: torch.Tensor) -> Any:
+            return _OPERATORS[function](x)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[torch.Tensor], output: torch.Tensor) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
+            if function.endswith("_grad"):
+                _no_second_derivative(ctx, grad)
+            (x,) = ctx.saved_tensors
+            return grad * _FUNCTIONS[f"{function}_grad"](x)
+
+        jvp = backward
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[int], x: torch.Tensor) -> Any:
+            return _FUNCTIONS[function](x), in_dims[0]
+
+    return Differentiable.apply
+
+
 _OPERATORS: dict[str, Any] = {}
+_FUNCTIONS: dict[str, Any] = {}
 for _name in FORWARD:
-    _define(f"{_name}_grad")
-    _define(_name)
+    for _function in (f"{_name}_grad", _name):
+        _define(_function)
+        _FUNCTIONS[_function] = _differentiable(_function)

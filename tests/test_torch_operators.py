@@ -221,13 +221,63 @@ def test_the_examples_of_the_page_run():
         subprocess.run([sys.executable, "-P", "-c", block], check=True)
 
 
-@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # torch's own
-@pytest.mark.parametrize("function", [torch.func.jvp, torch.func.linearize, torch.func.jacfwd])
-def test_forward_mode_is_an_error_and_no_zero(function):
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning", "ignore:Attempted to insert")  # torch's own
+@pytest.mark.parametrize("dtype", ours.DTYPES)
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_forward_mode_and_torch_func_have_the_derivative_of_backward(approximate, dtype):
+    x, along = torch.linspace(-4, 4, 9, dtype=dtype), torch.linspace(1, 2, 9, dtype=dtype)
+    module, leaf = ours.GELU(approximate), x.clone().requires_grad_()
+    module(leaf).backward(along)
+    want, slope = bits_of(leaf.grad), torch.func.jacrev(module)(x)
+
+    def dual():
+        with torch.autograd.forward_ad.dual_level():
+            return torch.autograd.forward_ad.unpack_dual(module(torch.autograd.forward_ad.make_dual(x, along))).tangent
+
+    def inner(v):
+        return torch.func.jvp(lambda w: w * module(v), (x,), (along,))[1]
+
+    along_x = {
+        "jvp": torch.func.jvp(module, (x,), (along,))[1],
+        "vjp": torch.func.vjp(module, x)[1](along)[0],
+        "linearize": torch.func.linearize(module, x)[1](along),
+        "dual": dual(),
+    }
+    for how, got in along_x.items():
+        assert np.array_equal(bits_of(got), want), how
+    ones = torch.ones_like(x)
+    plain = torch.func.vjp(module, x)[1](ones)[0]
+    assert torch.equal(torch.func.jvp(inner, (x,), (ones,))[1], along * plain)  # the outer one of two
+    for each in (torch.func.jacfwd(module)(x).diagonal(), slope.diagonal(), torch.vmap(torch.func.grad(module))(x)):
+        assert torch.equal(each, plain)
+
+
+def test_what_has_no_derivative_is_an_error_and_no_zero():
     x = torch.ones(2)
-    with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
-        {
-            torch.func.jvp: lambda: function(ours.GELU(), (x,), (x,)),
-            torch.func.linearize: lambda: function(ours.GELU(), x)[1](x),
-            torch.func.jacfwd: lambda: function(ours.GELU())(x),
-        }[function]()
+    for call in (
+        lambda: torch.func.hessian(lambda v: ours.gelu(v).sum())(x),
+        lambda: torch.func.jvp(lambda v: torch.func.jvp(ours.gelu, (v,), (x,))[1], (x,), (x,)),
+        lambda: torch.func.jvp(torch.func.grad(lambda v: ours.silu(v).sum()), (x,), (x,)),
+    ):
+        with pytest.raises(NotImplementedError, match="no second derivatives"):
+            call()
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, x)
+        for call in (lambda: ours.gelu(dual, out=torch.empty(2)), lambda: torch.ops.gelu_verify.gelu(dual)):
+            with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+                call()
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_a_compiled_function_loses_no_derivative(monkeypatch):
+    x = torch.ones(2)
+
+    def both(v):
+        return torch.func.jvp(ours.gelu, (v,), (v,))
+
+    torch._dynamo.reset()
+    got = torch.compile(both, backend="eager")(x)
+    assert torch.equal(got[1], both(x)[1])
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="no forward-mode derivatives"):
+        torch.compile(both, backend="eager", fullgraph=True)(x)
