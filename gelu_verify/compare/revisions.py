@@ -73,17 +73,24 @@ class Repository:
         return Revision(name, self._commit(name))
 
     def first_with(self, text: str, file: Path, name: str) -> Revision | None:
-        """Where a file of that name, in whichever folder, had a text first; None where none has it.
+        """Where a file had a text first, also under the same name in another folder; None where it never had it.
 
         Later commits only moved, restored or merged it.
         """
-        words = ["log", "-m", "--topo-order", "--format=%H", "--name-only", f"-S{text}"]
-        found = _git(self.top, *words, "--", f":(top,glob)**/{escape(file.name)}").splitlines()
-        if not found:
-            return None
-        commit, _, path = found[-3:]
-        folder = (self.top / path).parent / os.path.relpath(self.here, file.parent.resolve())
-        return Revision(name, commit, os.path.relpath(folder, self.top))
+        found, at, path = None, "HEAD", os.path.relpath(file.resolve(), self.top)
+        from_file = os.path.relpath(self.here, file.parent.resolve())
+        everywhere = f":(top,glob)**/{escape(file.name)}"
+        while commits := _git(
+            self.top, "log", "-m", "--topo-order", "--format=%H", f"-S{text}", at, "--", f":(top,literal){path}"
+        ):
+            commit = commits.splitlines()[-1]
+            found = Revision(name, commit, os.path.normpath(os.path.join(os.path.dirname(path), from_file)))
+            try:
+                before = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, f"{commit}^", "--", everywhere)
+            except UsageError:  # nowhere, or there is nothing before
+                break
+            at, _, path = before.partition("\0")[0].partition(":")
+        return found
 
     def history(self, last: str, first: str | None) -> list[tuple[str, str]]:
         """(commit, when it was made) along first parents, from `first` on, the oldest first."""

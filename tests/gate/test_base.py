@@ -118,8 +118,8 @@ def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkey
     edited(project, *WORSE)
     file, top = project / "gelu-budgets.toml", project.parents[1]
     if how == "moved":
-        git(top, "mv", "a", "moved")
-        monkeypatch.chdir(top / "moved" / "b")
+        git(top, "mv", "a", "moved é *")
+        monkeypatch.chdir(top / "moved é *" / "b")
     elif how == "restored":
         text = file.read_text()
         measured_elsewhere(file, compiler="cc 1")
