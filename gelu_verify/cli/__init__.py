@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -24,8 +25,15 @@ COMMANDS = {
 """The module of each command."""
 
 
+def _report_wrong_arguments(words: Sequence[str], why: str, code: int) -> None:
+    from .ci_options import report_wrong_arguments
+
+    report_wrong_arguments(words, why, code)
+
+
 @click.group(
     cls=Program,
+    when_refused=_report_wrong_arguments,
     commands=Commands(COMMANDS),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

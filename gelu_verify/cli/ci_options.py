@@ -94,7 +94,7 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
     return reporting
 
 
-def report_wrong_arguments(words: Sequence[str], why: str, code: int = USAGE) -> None:
+def report_wrong_arguments(words: Sequence[str], why: str, code: int) -> None:
     """Where arguments cannot be understood, the files that they name say so, and not what an earlier call found."""
     files = dict[str, Path]()
     for before, word in pairwise(["", *words]):

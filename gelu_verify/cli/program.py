@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from itertools import pairwise
@@ -76,7 +76,14 @@ class Commands(Mapping[str, click.Command]):
 
 
 class Program(click.Group):
-    """A group of commands in which no error that a user can cause ends in a traceback."""
+    """A group of commands in which no error that a user can cause ends in a traceback.
+
+    `when_refused` gets the words of a command that ended in an error of the user, why, and the exit code.
+    """
+
+    def __init__(self, *args: Any, when_refused: Callable[[Sequence[str], str, int], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._when_refused = when_refused
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         for name in ("stdout", "stderr"):
@@ -86,8 +93,6 @@ class Program(click.Group):
 
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
-        from .ci_options import report_wrong_arguments
-
         try:
             _refuse_empty(args)
             _refuse_gone_folder()
@@ -99,11 +104,11 @@ class Program(click.Group):
         except click.ClickException as error:
             why = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message()
             warn(f"error: {why}")
-            report_wrong_arguments(args, why)
+            self._when_refused(args, why, USAGE)
             return USAGE
         except GeluVerifyError as error:
             warn(f"error: {error}")
-            report_wrong_arguments(args, str(error), exit_code(error))
+            self._when_refused(args, str(error), exit_code(error))
             return exit_code(error)
         except ModuleNotFoundError as error:
             if error.name not in NOT_FOR_GATES:
