@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..formats import to_float64
+from ..formats import is_zero, to_float64
 from ..inputs.special import POSITIONS
 from ..targets import incoming
 from ..work.packing import array_of_text
@@ -26,6 +26,9 @@ def run(evidence: Evidence) -> Finding:
     fmt = evidence.fmt
     if not evidence.function.gradient_of:
         return Finding("not applicable", f"{evidence.function.name} is not a derivative")
+    seconds = np.array(evidence.target.given, fmt.uint)
+    if not (_is_ordinary(evidence, seconds) | is_zero(fmt, seconds)).all():
+        return Finding("not applicable", f"products with this {evidence.target.second} overflow or underflow")
     x = np.resize(evidence.positions.x, evidence.length if evidence.target.compiles_per_length else POSITIONS)
     powers = (2.0 ** np.random.default_rng(evidence.plan.seed).integers(-LARGEST, LARGEST + 1, 2 * FEW)).tolist()
     gradients = [[1.0], [2.0], [-0.5], [0.0], *([each] for each in powers[:FEW]), [1.0, *powers]]
@@ -33,7 +36,8 @@ def run(evidence: Evidence) -> Finding:
     if answered[0] is None or answered[1] is None:
         return Finding("not applicable", "no incoming gradient can be given")
     ones = array_of_text(answered[0], fmt.uint)
-    evidence.others.add_call(x, ones, f"at index {{}} in a call of {len(x)}")
+    if not evidence.target.executed:  # of several executions these are not the worst outputs
+        evidence.others.add_call(x, ones, f"at index {{}} in a call of {len(x)}")
     for values, text in zip(gradients[1:], answered[1:], strict=True):
         if text is not None:
             got, dy = array_of_text(text, fmt.uint), np.resize(values, len(x))
@@ -45,13 +49,18 @@ def run(evidence: Evidence) -> Finding:
 
 def _is_not_linear(evidence: Evidence, x: np.ndarray, ones: np.ndarray, got: np.ndarray, dy: np.ndarray) -> np.ndarray:
     fmt = evidence.fmt
-    smallest, largest = 2.0**fmt.emin, float(fmt.fraction(fmt.max_finite))
     one, result, value = (np.nan_to_num(to_float64(fmt, bits), nan=np.inf) for bits in (ones, got, x))
-    inside = (np.abs(value) >= NEAREST) & (np.abs(value) <= FARTHEST)
-    inside &= (np.abs(one) >= smallest * MARGIN) & (np.abs(one) <= largest / MARGIN)
+    inside = (np.abs(value) >= NEAREST) & (np.abs(value) <= FARTHEST) & _is_ordinary(evidence, ones)
     due = np.where(inside, one, 0.0) * dy
     allowed = np.abs(due) * 2.0 ** (1 - fmt.precision) if fmt.width <= 16 else 0.0
     return np.asarray(inside & ~(np.abs(result - due) <= allowed))
+
+
+def _is_ordinary(evidence: Evidence, bits: np.ndarray) -> np.ndarray:
+    """Whether numbers are so far from the ends that nothing overflows or underflows."""
+    fmt = evidence.fmt
+    size = np.abs(np.nan_to_num(to_float64(fmt, bits), nan=np.inf))
+    return np.asarray((size >= 2.0**fmt.emin * MARGIN) & (size <= float(fmt.fraction(fmt.max_finite)) / MARGIN))
 
 
 def _found(evidence: Evidence, x: int, one: int, got: int, dy: float) -> Finding:

@@ -10,8 +10,9 @@ from typing import Any
 from ..errors import MissingMeasurement, ResultsError
 from ..isa import split_level
 from ..judge.changes import Verdict, changes, verdict_of
+from ..judge.rules import RULES, Tolerance
 from ..judge.sentences import leading, sentence, small_losses
-from ..judge.sides import Change, Sides, have_same_inputs, number_text
+from ..judge.sides import Change, Sides, are_by_chance, have_same_inputs, number_text
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
@@ -43,7 +44,7 @@ def compare_runs(
     indices = [_indices(run, targets) for run in (old, new)]
     common = [key for key in indices[1] if key in indices[0]]
     if not _are_enough(old, new, indices, common):
-        held = [", ".join(sorted({key.partition("/")[0] for key in each})[:4]) or "nothing" for each in indices]
+        held = [", ".join(sorted({key.rsplit("/", 2)[0] for key in each})[:4]) or "nothing" for each in indices]
         raise MissingMeasurement(
             f"nothing to compare: no target, function and dtype is in both runs ({held[0]}; {held[1]})"
         )
@@ -100,11 +101,37 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     shared = None if same_inputs else tried_by_both(old, new)
     if shared:
         a, b = shared.old, shared.new
-    kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
+    by_chance = are_by_chance(a, b)
+    of_one_second = _second(a) == _second(b)
+    kept = None
+    if of_one_second and not by_chance:
+        kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
+    if by_chance:
+        a, b = replace(a, intervals=None), replace(b, intervals=None)
+    if not of_one_second:
+        a, b = _of_all_pairs(a), _of_all_pairs(b)
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
-    sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
+    tolerance: Tolerance = "headroom" if by_chance else "known"  # what it gives in the next run may be as much worse
+    sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None, tolerance=tolerance)
     found = of_sides(sides, shared.certain if shared else ())
     return replace(found, same_inputs=same_inputs, both_tried=shared.share if shared else None)
+
+
+def _second(record: Record) -> str | None:
+    """The value of the second input with which it is worst: all that is kept of a result is of that."""
+    return record.second.value_bits if record.second else None
+
+
+def _of_all_pairs(record: Record) -> Record:
+    """A result without what is of one value of its second input, where another result is of another."""
+    second = record.second
+    if second is None:
+        return record
+    known = {"grade", "correctly_rounded", "faithful"}
+    lacking = record.lacking | ({rule.key for rule in RULES.values() if rule.key} - known)
+    return replace(
+        record, correctly_rounded=second.correctly_rounded, faithful=second.faithful, intervals=None, lacking=lacking
+    )
 
 
 def of_sides(sides: Sides, certain: Iterable[Change] = ()) -> ResultComparison:

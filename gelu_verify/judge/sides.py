@@ -156,6 +156,8 @@ class Sides:
         if measure.unit == "inputs" and old is not None:
             old *= self.new.n / self.old.n
         found = verdict_of_measure(measure, old, new, self.tolerance, get_format(self.new.dtype).width)
+        if found in ("worse", "better") and are_by_chance(self.old, self.new):
+            return "unknown"
         if measure.is_maximum:
             found = self.as_tried(found)
         lost = [record.nonfinite.count if record.nonfinite else 0 for record in (self.old, self.new)]
@@ -171,6 +173,11 @@ class Sides:
         if kept is None or kept.left_out or kept.bits is None or kept.bits.inputs != kept.bits.compared:
             return False  # of a bucket with several inputs only the worst is known
         return not any(each.worse if verdict == "worse" else each.better for each in kept.intervals)
+
+
+def are_by_chance(old: Record, new: Record) -> bool:
+    """Whether equal calls gave other outputs in both: what differs may be chance."""
+    return all("repeatable" in each.failed_checks or each.failure_kind == "nondeterministic" for each in (old, new))
 
 
 def have_same_inputs(old: Record, new: Record) -> bool:

@@ -23,6 +23,7 @@ from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.judge import rules
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.parts import SecondInput
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs.committed import commit
 from gelu_verify.runs.integrity import verified
@@ -380,3 +381,40 @@ def test_outputs_that_another_call_gives_otherwise_are_not_filled_in(run_of):
     answered = dict.fromkeys(lacking, "0x3c00")
     assert answered.items() <= filled({**answered, **kept}).items()
     assert filled({**answered, **dict.fromkeys(kept, "0x1234")}).items() >= dict.fromkeys(lacking).items()
+
+
+def test_what_two_runs_of_a_race_differ_in_is_not_worse(run_of):
+    """Chance: what is more than the headroom is not known to be anything else."""
+
+    def racy(run, **changes):
+        record = replace(run.results[0], checks={**run.results[0].checks, "repeatable": "fail"}, **changes)
+        return replace(run, results=[record])
+
+    few, more = run_of(lost(2, 3), name="few"), run_of(lost(2, 5), name="more")
+    alike = racy(few), racy(few, max_ulp=few.results[0].max_ulp * 1.1)
+    for old, new in (alike, reversed(alike)):
+        found = only(compare_runs(old, new))
+        assert {each.verdict for each in found.changes} <= {"neither"}
+    assert only(compare_runs(racy(few), racy(more))).verdict == "unknown"
+    assert only(compare_runs(racy(more), racy(few))).verdict == "changed"
+    assert only(compare_runs(few, racy(more))).verdict == "worse"
+
+
+def test_results_of_other_second_inputs_are_compared_as_all_pairs_are(run_of):
+    """Buckets, regions and the largest error are of the one second input with which a result is worst."""
+    fmt = get_format("float16")
+
+    def stored(name, g, wrong):
+        second = SecondInput(
+            name="g", value_bits=fmt.bits_text(fmt.parse(g)), value=float(g), neutral=1.0, neutral_grade=None,
+            neutral_ulp=None, values=3, pairs=9, bound=">=", outputs_sha256="0" * 64,
+            correctly_rounded=1.0 - wrong, faithful=1.0, activation_ulp=None, composed_ulp=None, like_composed=None,
+            composed_correctly_rounded=None,
+        )  # fmt: skip
+        run = run_of(lost(2, 3) if g == "2" else base, name=f"{name}{g}")
+        return replace(run, results=[replace(run.results[0], second=second, bits_sha256=name * 64)])
+
+    for old, new, verdict in ((0.1, 0.2, "worse"), (0.2, 0.1, "better")):
+        found = only(compare_runs(stored("a", "1", old), stored("b", "2", new)))
+        assert {each.what for each in found.changes if each.verdict == verdict} >= {"correctly_rounded"}
+        assert not {each.what for each in found.changes} & {"region", "interval", "max_ulp", "nonfinite", "mean_bits"}
