@@ -89,6 +89,8 @@ class Program(click.Group):
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:  # closed by who started us
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until we end
+            elif reconfigure := getattr(getattr(sys, name), "reconfigure", None):
+                reconfigure(errors="backslashreplace")  # what it cannot hold, as names of any language
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
     @in_default_environment

@@ -95,9 +95,9 @@ def small_losses(changes: Sequence[Change]) -> str:
 
 
 def _is_grown(change: Change) -> bool:
-    """Whether it is of an error in ULP that is known."""
-    measure = RULES[change.what].measure
-    return measure is not None and measure.is_maximum and change.new_number is not None
+    """Whether it is of an error in ULP that is known to be larger: an interval may be worse in a bucket alone."""
+    measure, old, new = RULES[change.what].measure, change.old_number, change.new_number
+    return measure is not None and measure.is_maximum and new is not None and (old is None or not new <= old)
 
 
 def _times(change: Change) -> float:

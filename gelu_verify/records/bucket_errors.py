@@ -174,7 +174,8 @@ class BucketErrors:
         A size is the error in ULP times 2^min(exponent of y, most), times `scale`. Elsewhere in a bucket the exponent
         may be larger, so that the output with the largest error in ULP is not the one farthest from the truth.
         """
-        if not self.whole.all():
+        finite = 2 * bucket_of(self.fmt, self.fmt.max_finite) - 0xFFFE
+        if len(self.whole) < finite or not self.whole.all():
             return ">="
         if self.fmt.width <= 16:
             return "="

@@ -109,7 +109,8 @@ def condition_lines(record: Row) -> Iterator[str]:
     largest = max((row["input_ulp"] for row in record["regions"] if row["input_ulp"] is not None), default=0.0)
     if largest < WORTH_SAYING:
         return
-    compensated = f", as kernels.{record['computes']}_cr does" if record["computes"] in CORRECTLY_ROUNDED else ""
+    computed = record["computes" if is_known(record) else "function"]
+    compensated = f", as kernels.{computed}_cr does" if computed in CORRECTLY_ROUNDED else ""
     yield (
         "half ULP in x: what half an ULP of error in x, or in a rounded argument such as x*sqrt(1/2), becomes; x is"
         f" exact, so code that carries the rounding error of its argument avoids it{compensated}"
@@ -250,7 +251,7 @@ def _errors(record: Row) -> Iterator[tuple[str, Inline]]:
     if record["rounded"] >= max(record["explains"], _ROUNDED):
         share = text.share_text(record["rounded"])
         yield "results", f"{share} of those are correctly rounded, so they do not distinguish formulas"
-    if record["computes"] != record["function"]:
+    if is_known(record) and record["computes"] != record["function"]:
         other = record["computes"]
         yield "computes", f"{other}, not {record['function']}: the errors in the table are against {other}"
     for row in record["errors"]:

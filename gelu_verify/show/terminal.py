@@ -65,7 +65,7 @@ def in_ascii(lines: Sequence[Line]) -> str:
 
 
 def _in_ascii(text: str) -> str:
-    return text.replace(MARKS["="], "*").replace(MARKS[">="], "~")
+    return text.replace(MARKS["="], "*").replace(MARKS[">="], "~").replace("\u2013", "-")
 
 
 def _joined(lines: Sequence[Line]) -> str:

@@ -96,7 +96,7 @@ def frequencies(request: MapRequest) -> CellPlan:
         middle = low + (high - low) * (np.arange(CELLS) + 0.5) / CELLS
         kept, dropped = of.probabilities(middle)
         share = np.maximum(kept * dropped, (kept * dropped).mean() / 2)  # so that an error shows as well in each cell
-        share /= share.sum()
+        share = share / share.sum() if share.any() else np.full(CELLS, 1 / CELLS)  # nothing is left to chance
         p, q = float(kept @ share), float(dropped @ share)
         n = max(samples_for(request.bias - request.tolerance, p, q, level, request.power), _least(request))
         cells += _cells(low, high, [math.ceil(n * each) for each in share.tolist()])

@@ -816,3 +816,15 @@ def test_a_folder_that_is_gone_is_named(tmp_path):
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "gelu-verify: error: the folder that this was started in is gone (change to another)\n"
+
+
+def test_a_name_that_the_stream_cannot_hold_is_escaped(tmp_path):
+    (tmp_path / "gélu→.py").write_text("def relu(x):\n    return abs(x)\n")
+    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "gélu→.py:relu", "--dtype", "float16", "--plan"]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*command, "landmarks", "--out", "r"], cwd=tmp_path, env=env, capture_output=True, check=False
+    )
+    assert b"g\\xe9lu\\u2192.py:relu" in done.stdout
+    done = subprocess.run([*command[:4], "trend", "r", "r"], cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)

@@ -71,6 +71,13 @@ def test_a_cause_of_one_part_of_x_is_not_that_of_errors_elsewhere():
     assert said(LARGEST, check, findings=zero).endswith("3.0 before; f(-4.5) is 0")
 
 
+def test_an_error_that_is_not_larger_is_not_said_to_be():
+    """An interval may be worse in one of its buckets alone."""
+    for new in (3.17, 9.46):
+        text = "[1,1.5): worse in 1 of 2 buckets that differ"
+        assert said(change("interval", 9.46, new, "[1,1.5)", text=text)) == text
+
+
 def test_what_ends_a_sentence_does_not_stand_within_one():
     grade = change("grade", text="accurate, budget faithful: within 4 ULP for every finite x.")
     assert said(grade, CHECK, findings={"constants": CONSTANT}).startswith(

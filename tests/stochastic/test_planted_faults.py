@@ -178,3 +178,11 @@ def test_correct_maps_pass_with_any_seed(name):
     for seed in range(100):
         request = MapRequest(target=target, bias=COARSE, isolate=False, seed=977 * seed, false_alarm=1e-3)
         assert verify(request).passed
+
+
+@pytest.mark.parametrize(
+    ("target", "rate"), [("dropout", 0.0), ("zoneout", 0.0), ("zoneout", 1.0), ("relu_dropout", 0.0)]
+)
+def test_a_map_that_leaves_nothing_to_chance_has_samples_of_equal_shares(target, rate):
+    plan = planned(MapRequest(target=target, rate=rate, bias=0.02), simulating=False).frequencies
+    assert {cell.wanted for cell in plan.cells if cell.region == plan.regions[0]} == {plan.cells[0].wanted}
