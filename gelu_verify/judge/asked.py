@@ -25,6 +25,10 @@ def conditions(sides: Sides) -> Iterator[Change]:
         why = f"other inputs: {before} -> {after}"
         if before == after:
             why = f"inputs that are not known to be the same: {after}"
+        if not sides.same_calls:
+            why = (
+                "calls beside those of the plan that the other run did not make: it was timed, or had another --length"
+            )
         text = f"{why}; equal numbers do not say that the results are the same"
         yield Change(what="conditions", where="inputs", verdict="unknown", old=before, new=after, text=text)
     policies = [(_POLICY.search(record.repeat) or ["", "limit"])[1] for record in (old, new)]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ from ..records.parts import NonFinite
 from ..records.result import Record
 from .rules import RULES, Measure, RuleVerdict, Tolerance, as_far_as_tried, verdict_of_measure
 
+_LENGTH = re.compile(r"--length[ =](\d+)")
 RuleName = Annotated[str, OneOf(RULES)]
 
 
@@ -139,7 +141,13 @@ class Sides:
     @property
     def same_inputs(self) -> bool:
         """Whether both tried the same inputs, as far as that can be known."""
-        return self.comparable or have_same_inputs(self.old, self.new)
+        return self.comparable or (self.same_calls and have_same_inputs(self.old, self.new))
+
+    @cached_property
+    def same_calls(self) -> bool:
+        """Whether outputs beside those of the plan, if any, are of calls that both made: timed ones, those lengths."""
+        asked = [(each.throughput is not None, _LENGTH.findall(each.repeat)) for each in (self.old, self.new)]
+        return asked[0] == asked[1] or not (self.old.beside or self.new.beside)
 
     @cached_property
     def lacking(self) -> frozenset[str]:
@@ -148,7 +156,7 @@ class Sides:
 
     def as_tried(self, verdict: RuleVerdict | None) -> RuleVerdict | None:
         """The verdict as far as the inputs allow it."""
-        old, new = (record.bound == "=" and not record.ranges for record in (self.old, self.new))
+        old, new = (record.bound == "=" and not record.ranges and self.same_calls for record in (self.old, self.new))
         return as_far_as_tried(verdict, old_is_exact=old, new_is_exact=new, same_inputs=self.same_inputs)
 
     def verdict(self, measure: Measure, old: float | None, new: float | None) -> RuleVerdict | None:

@@ -23,7 +23,7 @@ from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.judge import rules
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.records.parts import SecondInput
+from gelu_verify.records.parts import Beside, SecondInput, Throughput
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs.committed import commit
 from gelu_verify.runs.integrity import verified
@@ -418,3 +418,25 @@ def test_results_of_other_second_inputs_are_compared_as_all_pairs_are(run_of):
         found = only(compare_runs(stored("a", "1", old), stored("b", "2", new)))
         assert {each.what for each in found.changes if each.verdict == verdict} >= {"correctly_rounded"}
         assert not {each.what for each in found.changes} & {"region", "interval", "max_ulp", "nonfinite", "mean_bits"}
+
+
+@pytest.mark.parametrize("how", ["timed", "length"])
+def test_what_only_one_run_called_beside_the_plan_decides_nothing(run_of, how):
+    """An error that is found in a call that the other run did not make."""
+    plain = run_of(base)
+    record = plain.results[0]
+    beside = (Beside("0x4000", "0x4100", "0x3fd1", 700.0, "at index 3 in a call of 100"),)
+    more = replace(record, max_ulp=700.0, grade="coarse", beside=beside)
+    if how == "timed":
+        more = replace(
+            more, throughput=Throughput(1e9, None, spread=0.1, copy_ratio=None, copy_bytes_per_s=None, n=1024)
+        )
+    else:
+        more = replace(more, repeat=f"{record.repeat} --length 7")
+    other = replace(plain, results=[more])
+    for old, new in ((plain, other), (other, plain)):
+        found = only(compare_runs(old, new))
+        assert found.verdict == "unknown"
+        assert any("calls beside those of the plan" in change.text for change in found.changes)
+    same = replace(plain, results=[replace(more, throughput=record.throughput, repeat=record.repeat)])
+    assert only(compare_runs(plain, same)).verdict == "worse"
