@@ -135,7 +135,11 @@ class ResultComparison:
         default=None,
     )
     repeat: str | None = field(
-        metadata=about("the command that repeats the new result (of what vanished, the old one)", null=""), default=None
+        metadata=about(
+            "the command that repeats the new result (of what vanished, the old one; of a revision, the comparison)",
+            null="",
+        ),
+        default=None,
     )
 
     @property

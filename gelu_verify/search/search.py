@@ -16,7 +16,7 @@ from math import inf
 from time import monotonic
 from typing import Literal
 
-from ..errors import TargetFailure
+from ..errors import TargetFailure, UsageError
 from ..measure.elsewhere import Elsewhere
 from ..targets import Target
 from ..work.executors import Pool, on_threads, results
@@ -90,6 +90,9 @@ def search(
                 return "budget"
             batches = next_round(state)
             affordable = _affordable(batches, state, budget)
+            if not (affordable or state.evaluations):
+                least = f"{batches[0].size}, a batch (accepted: that and more)"
+                raise UsageError(f"--evaluations {budget.evaluations} is below {least}")
             for number, found in enumerate(answering.in_order(state.rounds, affordable, left)):
                 absorb(state, affordable[number], found)
                 saving.add(number, found)

@@ -52,8 +52,10 @@ def test_the_command_of_a_search_repeats_it(home):
 
 
 def test_own_code_may_be_called_by_several_threads(home):
-    found = searched("--evaluations", "1000", "--thread-safe", "--workers", "2")
+    found = searched("--evaluations", "150000", "--thread-safe", "--workers", "2")
     assert "--thread-safe" in found["repeat"]
+    few = call("mine.py:relu_f64", "--function", "relu", "--in-process", "--no-seeds", "--evaluations", "1000")
+    assert (few.exit_code, "--evaluations 1000 is below " in few.stderr) == (2, True)
     assert "--thread-safe is for " in call("numpy.silu", "--thread-safe").stderr
 
 

@@ -162,6 +162,7 @@ def test_a_regression_between_two_commits_is_found(repository, revisions):
     assert done.exit_code == 1, done.stderr
     assert "WORSE" in done.stdout
     assert "x = 1.5 (0x3fc00000)" in done.stdout
+    assert "repeat gelu-verify run" not in done.stdout  # which would measure the working tree
     assert state(repository) == before
     done = invoke("HEAD..", "k.c:gelu_f32", "--plan", "quick", "--throughput", "none", "--json")
     assert '"name": "the working tree"' in done.stdout
