@@ -590,3 +590,17 @@ def test_a_step_the_wrong_way_shows_two_different_numbers(dtype):
     (x_below, below), (x, got) = re.findall(r"f\((\S+)\) = ([^\s,]+)", detail)
     assert x_below != x
     assert below != got
+
+
+def test_noise_alone_names_no_format():
+    """An approximate reciprocal: no result is one of float16, and nothing that float16 has not is lost."""
+
+    def approximate(dtype, x, y):
+        fmt = get_format(dtype)
+        noise = np.random.default_rng(1).uniform(-1, 1, 1 << 16)[x % (1 << 16)]
+        moved = ordinals(fmt, y) + np.rint(noise * 4096).astype(np.int64) * (np.abs(to_float64(fmt, x)) > 1e-30)
+        return np.where(np.isfinite(to_float64(fmt, y)), from_ordinals(fmt, moved), y)
+
+    record = judged(faulty("silu", approximate), "float32")
+    assert record.computes_in == "11 bits"
+    assert "approximate intrinsic" in record.findings["precision"].detail

@@ -12,6 +12,7 @@ from mutants import faulty
 from outputs import exhaustive
 from planted_faults import Fault, Planted
 from repository import ROOT
+from synthetic_runs import result
 
 from gelu_verify import verify
 from gelu_verify.formats import get_format
@@ -19,8 +20,8 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.grades import graded
-from gelu_verify.records.parts import Execution, Executions
-from gelu_verify.records.sentences import FAILURES, failure_text
+from gelu_verify.records.parts import Execution, Executions, FindingRecord
+from gelu_verify.records.sentences import FAILURES, _infinity, failure_text
 from gelu_verify.targets import select
 from gelu_verify.truth.values import zero_threshold
 
@@ -168,3 +169,11 @@ def test_every_kind_of_failure_is_a_clause():
     raised = set(re.findall(r'TargetFailure\([^()]*"([a-z ]+)"\)', code))
     assert {"dtype", "changed input"} <= raised
     assert kinds | {kind for kind in raised if len(kind.split()) < 3} <= FAILURES.keys()
+
+
+@pytest.mark.parametrize(("got", "said"), [(1.0 - 2.0**-12, "0.999756 at +inf"), (2.0, "2 at +inf")])
+def test_a_wrong_limit_is_told_from_the_right_one(got, said):
+    fmt = get_format("float32")
+    finding = FindingRecord("", fmt.bits_text(fmt.infinity), fmt.bits_text(fmt.parse(repr(got))), "0x3f800000")
+    record = replace(result("k.c:sigmoid", "sigmoid", "float32"), findings={"plus_infinity": finding})
+    assert _infinity("+inf", "plus_infinity")(record) == said
