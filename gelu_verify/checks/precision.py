@@ -74,7 +74,7 @@ def _zeros(bits: np.ndarray) -> int:
 
 
 def _noise(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
-    """Errors as large as those of a narrower format, and without order."""
+    """Errors as large as those of a narrower format, and without order: they show how many bits are right."""
     fmt, dense = evidence.fmt, evidence.dense
     x, error = dense.value[at], dense.error[at]
     core = (np.abs(x) >= 0.25) & (x <= 3) & (x >= -1)
@@ -88,8 +88,9 @@ def _noise(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     for narrow in _narrower(fmt):
         bits = fmt.precision - narrow.precision
         if bits >= GAP and NOISE[0] <= level / 2.0**bits <= NOISE[1]:
-            named = "float16, or of an approximate intrinsic" if narrow.name == "float16" else narrow.name
-            return narrow.name, f"half of its errors are above {level:.3g} ulp, as those of {named} are"
+            named = f"{narrow.name}, or of an approximate intrinsic," if narrow.width <= 16 else narrow.name
+            name = _name(evidence, narrow) if narrow.name == "float16" else f"{narrow.precision} bits"
+            return name, f"half of its errors are above {level:.3g} ulp, as those of {named} are"
     return None
 
 

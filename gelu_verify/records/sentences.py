@@ -16,7 +16,7 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange, Flush, Grade
+from .parts import AccurateRange, FindingRecord, Flush, Grade
 from .result import Record
 
 SAID = {"=": "up to", ">=": "at least"}
@@ -141,7 +141,7 @@ FAILURES = {  # by kind, as docs/json.md has them
     "segfault": "crashes",
     "abort": "aborts",
     "arithmetic": "dies of an arithmetic exception",
-    "instruction": "executes an instruction that the processor does not have",
+    "instruction": "executes an illegal instruction, or a trap",
     "exit": "ends its process",
     "killed": "is killed",
     "memory": "needs too much memory",
@@ -207,13 +207,17 @@ def _finding_at(record: Record, name: str) -> str:
     return f" at x = {_at(record, x_bits)}" if x_bits else ""
 
 
-def _special(fmt: Format, bits: str | None) -> str:
-    value = int(bits or "0", 16)
-    return "NaN" if fmt.is_nan(value) else "infinite" if not fmt.is_finite(value) else value_text(fmt, value, 3)
+def _special(fmt: Format, finding: FindingRecord) -> str:
+    """What was given, with as many digits as tell it from what is due."""
+    value, due = (int(bits or "0", 16) for bits in (finding.got_bits, finding.want_bits))
+    if not fmt.is_finite(value):
+        return "NaN" if fmt.is_nan(value) else "infinite"
+    texts = (tuple(value_text(fmt, each, digits) for each in (value, due)) for digits in range(3, 18))
+    return next((text for text, other in texts if text != other), value_text(fmt, value, 17))
 
 
 def _infinity(where: str, check: str) -> Callable[[Record], str]:
-    return lambda record: f"{_special(get_format(record.dtype), record.findings[check].got_bits)} at {where}"
+    return lambda record: f"{_special(get_format(record.dtype), record.findings[check])} at {where}"
 
 
 VARIANTS = ("gradient_variant", "variant")
@@ -280,7 +284,7 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
         what = f"{given} instead of {value_text(fmt, int(finding.want_bits or '0', 16))}"
     tried = _tried_word(record)
     if count <= 1:  # beside the plan, where there is none
-        yield f"{_special(fmt, finding.got_bits) if what == 'NaN or infinite' else what} at x = {input_text(fmt, x)}"
+        yield f"{_special(fmt, finding) if what == 'NaN or infinite' else what} at x = {input_text(fmt, x)}"
         return
     if all(side.is_all for side in found):
         yield from _everywhere(record, what, found)
@@ -303,7 +307,7 @@ def _everywhere(record: Record, what: str, found: list[Span]) -> Iterator[str]:
         nearest = int((record.nonfinite and record.nonfinite.x_bits) or "0", 16)
         first = input_text(fmt, side.x_bits)
         if nearest == side.x_bits and what == "NaN or infinite":
-            yield f"{what} for {among} ({_special(fmt, record.findings['finite'].got_bits)} at x = {first})"
+            yield f"{what} for {among} ({_special(fmt, record.findings['finite'])} at x = {first})"
         else:
             yield f"{what} for {among}{'' if side.x_bits == side.first_bits else f', the first at x = {first}'}"
 
@@ -491,7 +495,7 @@ def _conventions(record: Record, accuracy: Accuracy) -> Iterator[str]:
     for name in failed(record, "convention"):
         finding = record.findings[name]
         if name in ("minus_infinity", "plus_infinity"):
-            yield f"{_special(fmt, finding.got_bits)} at {'-' if name == 'minus_infinity' else '+'}inf"
+            yield f"{_special(fmt, finding)} at {'-' if name == 'minus_infinity' else '+'}inf"
         elif name == "subnormals" and record.flush:
             yield _flush(record.flush)
         elif name == "nan":
