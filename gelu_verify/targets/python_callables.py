@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import inspect
@@ -117,6 +118,7 @@ def callable_target(
         raises is seen
     """
     title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
+    _refuse_parts_of_autograd(title, compute)
     asked = Calling(**calling)
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
@@ -214,6 +216,7 @@ def _ask_for_form(title: str, target: CallableTarget) -> None:
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
 
 
+_ARRAYS = ("x", "y", "dy", "g", "b", "xg", "gx")  # of a call line
 _TITLES = {
     "scalar": "called with one Python float at a time",
     "list": "called with lists of Python floats",
@@ -225,13 +228,34 @@ _TITLES = {
 def ready(
     name: str, compute: Callable[..., Any], kwargs: Mapping[str, Any], line: CallLine | None
 ) -> tuple[Callable[..., Any], str]:
-    """What a call line's f is, and the keyword arguments as text; without a line, a class is made an instance of."""
+    """What a call line's f is, and the keyword arguments as text; a class is made an instance, unless a line does."""
     text = _text(kwargs)
-    if line is None and inspect.isclass(compute) and any("__call__" in vars(each) for each in compute.__mro__):
+    is_made = line is None or _gives_arrays(line)
+    if is_made and inspect.isclass(compute) and any("__call__" in vars(each) for each in compute.__mro__):
         bound = _instance(name, compute, kwargs)
     else:
         bound = functools.partial(compute, **kwargs) if kwargs else compute
     return bound, text
+
+
+def _gives_arrays(line: CallLine) -> bool:
+    """Whether f itself is given arrays, as in `f(x)[0]`, and not what it makes, as in `f(dim=1)(x)`."""
+    calls = (each for each in ast.walk(ast.parse(line.text)) if isinstance(each, ast.Call))
+    of_f = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == "f"]
+    return any(isinstance(each, ast.Name) and each.id in _ARRAYS for call in of_f for each in ast.walk(call))
+
+
+def _refuse_parts_of_autograd(title: str, compute: Callable[..., Any]) -> None:
+    """UsageError for a torch.autograd.Function, which is called by `apply`, and for its forward and backward."""
+    name = ""
+    if inspect.isclass(compute) and any(each.__module__ == "torch.autograd.function" for each in compute.__mro__):
+        name = title
+    elif inspect.isfunction(compute) and next(iter(inspect.signature(compute).parameters), "") == "ctx":
+        name = title.rpartition(".")[0]
+    if name:
+        raise UsageError(
+            f"{title} is of a torch.autograd.Function: name {name}.apply, and its gradient by --call 'grad(f)(x)'"
+        )
 
 
 def _text(kwargs: Mapping[str, Any]) -> str:
