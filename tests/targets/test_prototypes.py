@@ -507,3 +507,29 @@ def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     )
     takes = "C or C++ source or CUDA source or ONNX model or PTX file or program or shared library or Python"
     assert f"--call is for a {takes}" in done.stderr
+
+
+READS = """
+void silu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] *= x[i]; }
+void relu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] = x[i] > 0 ? grad[i] : 0; }
+void swiglu(float *gate, const float *up, int n) {
+    for (int i = 0; i < n; i++) gate[i] = gate[i] / (1 + __builtin_expf(-gate[i])) * up[i];
+}
+void relu(const float *x, float *y, int n) {
+    for (int i = 0; i < n; i++) y[i] = x[i];
+    for (int i = 0; i < n; i++) y[i] = y[i] > 0 ? y[i] : 0;
+}
+void relu_rows(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[0 + i] = x[i] > 0 ? x[i] : 0; }
+"""
+
+
+def test_an_output_that_is_read_before_it_is_written_is_none(tmp_path):
+    """Its memory has nothing in it: what came of that was called broken."""
+    (tmp_path / "k.c").write_text(READS)
+    for symbol in ("silu_backward", "relu_backward"):
+        with pytest.raises(UsageError, match="reads grad before it writes to it: give --call with y=zeros"):
+            verify(f"{tmp_path}/k.c:{symbol}", "relu_grad", "float32", plan="landmarks", budget=0)
+    with pytest.raises(UsageError, match=r"reads gate before it writes to it: give --call 'f\(x, g, n\)'"):
+        verify(f"{tmp_path}/k.c:swiglu", "swiglu", "float32", plan="landmarks", budget=0)
+    for symbol in ("relu", "relu_rows"):
+        assert verify(f"{tmp_path}/k.c:{symbol}", "relu", "float32", plan="landmarks", budget=0).max_ulp == 0
