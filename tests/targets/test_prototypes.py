@@ -509,7 +509,7 @@ def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     assert f"--call is for a {takes}" in done.stderr
 
 
-READS = """
+READ_FIRST = """
 void silu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] *= x[i]; }
 void relu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] = x[i] > 0 ? grad[i] : 0; }
 void swiglu(float *gate, const float *up, int n) {
@@ -525,7 +525,7 @@ void relu_rows(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[
 
 def test_an_output_that_is_read_before_it_is_written_is_none(tmp_path):
     """Its memory has nothing in it: what came of that was called broken."""
-    (tmp_path / "k.c").write_text(READS)
+    (tmp_path / "k.c").write_text(READ_FIRST)
     for symbol in ("silu_backward", "relu_backward"):
         with pytest.raises(UsageError, match="reads grad before it writes to it: give --call with y=zeros"):
             verify(f"{tmp_path}/k.c:{symbol}", "relu_grad", "float32", plan="landmarks", budget=0)
@@ -533,3 +533,14 @@ def test_an_output_that_is_read_before_it_is_written_is_none(tmp_path):
         verify(f"{tmp_path}/k.c:swiglu", "swiglu", "float32", plan="landmarks", budget=0)
     for symbol in ("relu", "relu_rows"):
         assert verify(f"{tmp_path}/k.c:{symbol}", "relu", "float32", plan="landmarks", budget=0).max_ulp == 0
+
+
+def test_scratch_memory_may_be_of_a_wider_type(tmp_path):
+    (tmp_path / "k.c").write_text("""
+void relu(const float *x, float *y, double *tmp, int n) {
+    for (int i = 0; i < n; i++) tmp[i] = x[i];
+    for (int i = 0; i < n; i++) y[i] = tmp[i] > 0 ? tmp[i] : 0;
+}
+""")
+    call = "f(x, y, tmp=zeros(bytes), n)"
+    assert verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0, call=call).max_ulp == 0
