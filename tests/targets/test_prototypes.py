@@ -544,3 +544,11 @@ void relu(const float *x, float *y, double *tmp, int n) {
 """)
     call = "f(x, y, tmp=zeros(bytes), n)"
     assert verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0, call=call).max_ulp == 0
+
+
+@pytest.mark.parametrize(("result", "is_one"), [("n", True), ("n * sizeof *x", True), ("n + 1", False), ("-22", False)])
+def test_how_many_values_or_bytes_it_wrote_is_no_error_status(tmp_path, result, is_one):
+    body = f"for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; return {result};"
+    (tmp_path / "k.c").write_text(f"#include <stddef.h>\nsize_t relu(const float *x, float *y, size_t n) {{ {body} }}")
+    found = verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0)
+    assert (found.record.failure_kind != "status") == is_one
