@@ -507,3 +507,14 @@ def shot_child(faulty, folder, seed, shots):
         assert record["max_ulp"] in (None, 0)
     assert running.returncode == int(any(record["failure"] for record in found))
     assert not group_of(running.pid)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "dtype"), [("silu_f32", "silu", "float32"), ("gelu_bf16", "gelu", "bfloat16")]
+)
+def test_what_dies_when_it_is_called_first_is_what_its_name_says(tmp_path, name, function, dtype):
+    """One result, so that the next run, in which it lives, has the same ones."""
+    (tmp_path / "dies.py").write_text(f"import os\n\n\ndef {name}(x):\n    os._exit(3)\n")
+    with Hosts(Limits(20)) as hosts:
+        found, _ = hosts.select([f"{tmp_path}/dies.py:{name}"])
+    assert [(each.function, each.dtypes) for each in found] == [(function, (dtype,))]
