@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,11 @@ from typing import Any
 from .. import targets
 from ..errors import TargetFailure, UsageError
 from ..formats import DTYPES
+from ..functions import FUNCTIONS
 from ..isa import at_level
 from ..own_faults import OwnFault
 from ..targets import Asked, Target
+from ..targets.names import claimed_by
 from ..targets.switches import added_to
 from .host import Host, Loading, LostInCall
 from .limits import Limits
@@ -79,7 +82,8 @@ class Hosts:
         except LostInCall as failure:
             return self._around(failure, name, asked, level)
         except (TargetFailure, OwnFault) as failure:
-            return [_lost(failure, name, asked, level, (asked.dtype,) if asked.dtype else DTYPES)], {}
+            dtype = _claimed(name, asked)[1]
+            return [_lost(failure, name, asked, level, (dtype,) if dtype else DTYPES)], {}
         return _proxies(host, key, found["targets"]), found["absent"]
 
     def _around(
@@ -89,7 +93,7 @@ class Hosts:
         a time limit."""
         found: list[Target] = [_lost(failure, name, asked, level, (failure.dtype,))]
         absent = dict[str, str]()
-        if asked.dtype is None and failure.kind != "hang":
+        if _claimed(name, asked)[1] is None and failure.kind != "hang":
             for dtype in (each for each in DTYPES if each != failure.dtype):
                 with suppress(UsageError):  # it takes none of that
                     more, missing = self._load(name, replace(asked, dtype=dtype), level)
@@ -129,8 +133,14 @@ class Hosts:
 def _lost(
     failure: TargetFailure | OwnFault, name: str, asked: Asked, level: str, dtypes: tuple[str, ...]
 ) -> LostTarget:
-    name, function = at_level(name, level), asked.function or "gelu"
-    return LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)
+    function = _claimed(name, asked)[0]
+    return LostTarget(name=at_level(name, level), level=level, function=function, dtypes=dtypes, failure=failure)
+
+
+def _claimed(name: str, asked: Asked) -> tuple[str, str | None]:
+    """Function and dtype of what did not survive being called: those that were asked for, or that its name says."""
+    function, dtype = claimed_by(re.split("[:.]", name)[-1])
+    return asked.function or (function if function and function in FUNCTIONS else "gelu"), asked.dtype or dtype
 
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:

@@ -68,7 +68,10 @@ def error_sentence(change: Change, record: Record, had: str, limit: float | None
         grown = (
             f"{ulp_text(times, '>=', 2)} times the error it {had}" if times >= 1.1 else f"more than the error it {had}"
         )
-    return f"{grown}{f' in {place}' if place else ''}: {_beyond(new, limit, record.bound)} ULP, {limit_text}"
+    shown, where = f"{_beyond(new, limit, record.bound)} ULP", f" in {place}" if place else ""
+    if change.where is None and had == "had":  # the old error may be of another part
+        return f"{grown}: {shown}{where}, {limit_text}"
+    return f"{grown}{where}: {shown}, {limit_text}"
 
 
 def with_cause(said: str, record: Record, failing: Collection[str | None], lead: Change | None = None) -> str:

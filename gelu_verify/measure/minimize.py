@@ -69,6 +69,8 @@ class _Search:
         if again is None:
             text = f"for {_inputs(self._fmt, self._x)}, but not when they were called again"
             return self._located(self._failure, text, self._x)
+        if self._failure.kind == "nondeterministic":  # a call that gives the same says nothing of its length or inputs
+            return self._located(again, f"in a call of {size:,} elements", self._x)
         harmless = self._harmless(size)
         if self._spent():
             return self._located(again, f"for {_inputs(self._fmt, self._x)}", self._x)

@@ -287,6 +287,8 @@ def _by_names(shown: str, parameters: list[inspect.Parameter], error: TypeError,
     if not is_open:
         return CallLine.parsed(_line(needed, examples, roles))
     given = [examples, [roles[each.name] or "None" for each in needed]]
+    if second and second not in examples:
+        given.insert(0, [{"y": second}.get(each, each) for each in examples])
     if "y" in examples:  # the output may be the first
         given.insert(1, [{"x": "y", "y": "x"}.get(each, each) for each in examples])
     if second and len(needed) == 2:

@@ -81,6 +81,7 @@ class Trial(NamedTuple):
     bits: tuple[int, ...]
     another: str = ""
     is_input: bool = False
+    wrote_nothing: bool = False
 
 
 class Detection:
@@ -204,7 +205,7 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
             is_of_another = isinstance(error, TargetFailure) and error.kind == "dtype"
             return Trial(result, (), str(error) if is_of_another else "")
     if target.line and "y" in target.line.names and (y == np.iinfo(y.dtype).max).all():  # as `output_like` left it
-        return Trial(result, (), f"{target.name} writes nothing to an array of {dtype}")
+        return Trial(result, (), f"{target.name} writes nothing to an array of {dtype}", wrote_nothing=True)
     is_input = result[0] is loaded.arguments[0]["x"] and not (target.line and target.line.in_place)
     bits = tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ()
     return Trial(result, bits, is_input=is_input and bits != tuple(ordinary.tolist()))

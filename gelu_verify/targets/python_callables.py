@@ -29,7 +29,7 @@ from .base import first_line
 from .call_line import CallLine, CallUnsaid, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
 from .contract import is_demanding
-from .detection import Detection, demand_found, failure_of, likeliest_first, own_kind, shape_taken, trial
+from .detection import Detection, Trial, demand_found, failure_of, likeliest_first, own_kind, shape_taken, trial
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet, unread_file
@@ -172,6 +172,8 @@ def callable_target(
         compiles_per_length=kind.compiles_per_length,
     )
     tries = {name: made for name in likeliest_first(target.dtypes) if (made := trial(target, name))}
+    if line and not asked.call and "y" in line.names:
+        _ask_where_nothing_is_written(target, tries)
     if offered := option_found(target, tries):
         raise UsageError(f"{title} {offered[0]}: give {offered[1]}, or another")
     found = {name: tries[name] for name in DTYPES if name in tries}
@@ -201,6 +203,15 @@ def _line_found(lines: Sequence[str], built: Callable[[str], CallableTarget]) ->
             return f"--call {text!r}"
         came = came or failure_of(target) or f"{target.name} returned no number"
     return f"--call {lines[0]!r}, but {came}"
+
+
+def _ask_where_nothing_is_written(target: CallableTarget, tries: Mapping[str, Trial]) -> None:
+    """UsageError where its names alone say which array is the output, and it returns another and leaves that one."""
+    if tries and all(made.wrote_nothing and made.result[0] is not None for made in tries.values()):
+        raise UsageError(
+            f"{target.name}, called as {target.line.text if target.line else ''}, returns a result and writes nothing "
+            "to y: --call says what it takes, such as 'f(dy, x)'; what a forward pass returned cannot be given"
+        )
 
 
 def _ask_for_form(title: str, target: CallableTarget) -> None:

@@ -9,7 +9,7 @@ from ...errors import UsageError
 from ...formats import get_format
 from ._compiler import Compiler
 from ._parameters import VECTORS, is_data
-from ._prototype import SPARE, ZEROS, Prototype
+from ._prototype import SPARE, WIDEST, ZEROS, Prototype
 
 CALL = "gelu_verify_call"
 _HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}
@@ -20,9 +20,9 @@ _SOURCE = """
 #include <stdint.h>
 {headers}
 static __attribute__((unused)) void gv_free(void *address) {{ __builtin_free(*(void **)address); }}
-static __attribute__((unused)) long long gv_success(long long status, __SIZE_TYPE__ n)
+static __attribute__((unused)) long long gv_success(long long status, __SIZE_TYPE__ n, __SIZE_TYPE__ bytes)
 {{
-    return status == (long long)n ? 0 : status;
+    return status == (long long)n || status == (long long)bytes ? 0 : status;
 }}
 #ifdef __cplusplus
 extern "C"
@@ -39,7 +39,7 @@ __attribute__((visibility("default"){target})) long long
 """
 _MEMORY = "    __attribute__((aligned(64))) unsigned char gv_zeros{i}[{size}] = {{0}};\n"
 _MEMORY_OF_ALL = (
-    "    __attribute__((cleanup(gv_free))) void *gv_zeros{i} = __builtin_calloc(gv_n + 2 * {spare}, {itemsize});\n"
+    "    __attribute__((cleanup(gv_free))) void *gv_zeros{i} = __builtin_calloc(gv_n + 2 * {spare}, {widest});\n"
 )
 _ALIGNED = "(void *)(((__SIZE_TYPE__)gv_zeros{i} + 63) / 64 * 64)"
 _BY_ADDRESS = "    {T} gv_at{i} = ({T})({value});\n"  # as Fortran passes a number
@@ -77,7 +77,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     element, lanes, target = VECTORS.get(prototype.data.vector, (base, 0, ""))
     element = f"uint{8 * itemsize}_t" if element == "void" else element
     zeros = "".join(
-        (_MEMORY_OF_ALL if found[1] == "bytes" else _MEMORY).format(i=i, size=found[1], itemsize=itemsize, spare=SPARE)
+        (_MEMORY_OF_ALL if found[1] == "bytes" else _MEMORY).format(i=i, size=found[1], widest=WIDEST, spare=SPARE)
         for i, each in enumerate(prototype.parameters)
         if (found := ZEROS.fullmatch(each.value))
     )
@@ -144,7 +144,7 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     if prototype.result in ("bool", "_Bool"):
         return f"!{call}"
     is_no_status = prototype.result == "void" or "*" in prototype.result or is_data(prototype.result)
-    return f"({call}, 0)" if is_no_status else f"gv_success((long long){call}, gv_n)"
+    return f"({call}, 0)" if is_no_status else f"gv_success((long long){call}, gv_n, gv_n * {itemsize})"
 
 
 def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:

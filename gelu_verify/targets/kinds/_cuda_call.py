@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...formats import get_format
 from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
-from ._prototype import BESIDE, SPARE, ZEROS, Prototype
+from ._prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
 from ._roles import LAUNCH
 
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
@@ -140,7 +140,7 @@ class CudaCall:
         output = "y" if self.prototype.in_place else ""
         known = {"n": "n", "bytes": f"n * {itemsize}"}
         arguments = [
-            f"({each.type})gelu_verify_zeros{i}({f'(n + {SPARE}) * {itemsize}' if zeros[1] == 'bytes' else zeros[1]})"
+            f"({each.type})gelu_verify_zeros{i}({f'(n + {SPARE}) * {WIDEST}' if zeros[1] == 'bytes' else zeros[1]})"
             if (zeros := ZEROS.fullmatch(each.value))
             else f"({each.type})beside" if each.name in BESIDE and not each.value
             else f"({each.type}){output or each.name}" if each.name in ("x", "y")

@@ -35,7 +35,8 @@ BESIDE = ("dy", *SECOND, *PACKED)  # what a call takes beside x and y: one of th
 GIVEN = ("x", "y", "n", "bytes", *BESIDE)
 ADDED_TO = "zeros"  # of y: it is zero before a call, which adds to it
 ZEROS = re.compile(r"zeros\((\d+|bytes)\)")  # the address of so many bytes that are 0
-SPARE = 64  # values: zeros(bytes) are those of x and so many more, as of parameters that are no array
+SPARE = 64  # values: zeros(bytes) are as many as x has, and so many more, as of parameters that are no array
+WIDEST = 8  # bytes of each of them: scratch memory may be of a wider type than x
 _PROTOTYPE = re.compile(
     r"\s*(?P<result>[\w\s*:<>&,]*[\s*&])??(?P<name>[A-Za-z_]\w*)\s*(?:<<<(?P<launch>.+?)>>>\s*)?"
     r"\((?P<parameters>.*)\)(?P<also>[^()]*)",

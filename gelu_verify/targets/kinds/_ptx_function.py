@@ -21,7 +21,7 @@ from ..executions import in_all_executions
 from ..output_memory import output_like
 from ..probing import ordinary_numbers
 from ._launch import launch_of, launches_of, packed
-from ._prototype import BESIDE, SPARE, ZEROS, Prototype
+from ._prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
 from ._roles import OpenCall
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PtxFunction(Target):
             self.device.copy_in(memory[self.beside], bits)
         for each in self.prototype.parameters:
             if zeros := ZEROS.fullmatch(each.value):
-                size = x_bits.nbytes + SPARE * x_bits.itemsize if zeros[1] == "bytes" else int(zeros[1])
+                size = (x_bits.size + SPARE) * WIDEST if zeros[1] == "bytes" else int(zeros[1])
                 memory[each.name] = self.device.alloc(size)
                 self.device.copy_in(memory[each.name], np.zeros(size, np.uint8))
         return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)

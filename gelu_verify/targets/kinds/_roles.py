@@ -137,6 +137,16 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
         inputs = rest
     if not outputs and len(inputs) == 1 and len(pointers) == 2:
         outputs = [i for i in pointers if i not in inputs and not const[i]]
+    if len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body):
+        others = [i for i in pointers if i not in outputs]
+        why = f"it reads {_named(parameters[outputs[0]])} before it writes to it"
+        if not (second and len(others) == 1):
+            raise UsageError(
+                f"{shown}: {why}: give --call with y=zeros where that is added to; else name a function that writes to "
+                "another array"
+            )
+        found.ask(why)
+        return [replace(found, names={outputs[0]: "x", others[0]: second}, said=[])]
     if len({parameters[i].element for i in (*inputs, *outputs)}) > 1:
         raise UsageError(f"{shown}: its input and its output are of different types, which cannot be tested")
     clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1
@@ -243,6 +253,14 @@ def _size_of(name: str, body: str) -> str:
         return "bytes"
     role = role_of(name)
     return role if role in ("n", "bytes") else ""
+
+
+def _reads_first(name: str, body: str) -> bool:
+    """Whether the first statement with an element of the array uses what is there, and does not only add to it."""
+    place = rf"\b{re.escape(name)}\s*\["
+    statement = next((each for each in re.split(r"[;{}]", body) if name and re.search(place, each)), "")
+    assigned = re.search(rf"{place}[^\]]*\]+(?:\s*\[[^\]]*\]+)*\s*([*/]?)=(?!=)(.*)", statement, re.DOTALL)
+    return assigned is not None and bool(assigned[1] or re.search(place, assigned[2])) and not _adds(name, body)
 
 
 def _adds(name: str, body: str) -> bool:
