@@ -80,7 +80,7 @@ def _facts(verdict: MapVerdict) -> Iterator[str]:
     if verdict.bits_found is not None:
         yield f"the comparison u < p has about {verdict.bits_found} bits"
     elif verdict.bits_excluded is not None:
-        yield f"the comparison u < p has more than {verdict.bits_excluded} bits"
+        yield f"the uniforms u of the comparison u < p are no multiples of 2^-{verdict.bits_excluded}"
     if verdict.zero_sign is not None:
         yield "dropped x < 0 is " + ("-0, as 0 x is" if verdict.zero_sign == "of x" else "+0")
     yield from verdict.notes
