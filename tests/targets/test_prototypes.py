@@ -552,3 +552,26 @@ def test_how_many_values_or_bytes_it_wrote_is_no_error_status(tmp_path, result, 
     (tmp_path / "k.c").write_text(f"#include <stddef.h>\nsize_t relu(const float *x, float *y, size_t n) {{ {body} }}")
     found = verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0)
     assert (found.record.failure_kind != "status") == is_one
+
+
+BROADCAST = """
+#include <stddef.h>
+void bias_relu(const float *x, const float *bias, float *y, int n, int hidden) {
+    for (int i = 0; i < n; i++) { float v = x[i] + bias[i % hidden]; y[i] = v > 0 ? v : 0; }
+}
+int relu(const float *x, float *y, int n, void *workspace, size_t ws_bytes) {
+    if (!workspace || ws_bytes < n * sizeof *x) return -1;
+    for (int i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0;
+    return 0;
+}
+"""
+
+
+def test_what_is_offered_for_sizes_fits(tmp_path):
+    (tmp_path / "k.c").write_text(BROADCAST)
+    with pytest.raises(UsageError, match=r"hidden needs a value: give --call 'f\(x, b, y, n, hidden=n\)'"):
+        chosen(f"{tmp_path}/k.c:bias_relu", function="bias_gelu")
+    call = "f(x, y, n, workspace=zeros(bytes), ws_bytes=bytes)"
+    with pytest.raises(UsageError, match=re.escape(f"--call '{call}'")):
+        chosen(f"{tmp_path}/k.c:relu")
+    assert verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0, call=call).max_ulp == 0
