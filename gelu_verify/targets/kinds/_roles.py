@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from ...errors import UsageError
+from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..parameter_names import OF_SECOND, counts_rows, role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
@@ -319,7 +320,11 @@ def _others(declared: Declared, found: _Open) -> None:
             continue
         is_free = bool(each.name) and (each.name not in GIVEN or each.name in BESIDE[1:])
         name = each.name if is_free else f"p{i + 1}"
-        value = each.value or ("0" if each.base in _STREAMS else _example(each, is_data(declared.result)))
+        value = each.value or (
+            "0"
+            if each.base in _STREAMS
+            else _example(each, is_data(declared.result), has_second=not {*SECOND}.isdisjoint(found.names.values()))
+        )
         if not _is_known(each, declared):
             (functions if each.is_function else missing).append(_named(each))
         elif not each.value and each.base not in _STREAMS:
@@ -342,8 +347,11 @@ def _is_unused(name: str, body: str) -> bool:
     return bool(body) and not (name and re.search(rf"\b{re.escape(name)}\b", uses))
 
 
-def _example(parameter: CParameter, of_a_value: bool = False) -> str:
-    """A value that a parameter may have."""
+_OF_A_ROW = {"hidden", "dim", "dims", "cols", "columns", "width", "features", "channels", "period"}  # a bias is so long
+
+
+def _example(parameter: CParameter, of_a_value: bool = False, has_second: bool = False) -> str:
+    """A value that a parameter may have; `has_second`: beside an array of second inputs, which may repeat."""
     if _may_point_to_number(parameter):
         return "&n"
     if parameter.is_function:
@@ -358,7 +366,12 @@ def _example(parameter: CParameter, of_a_value: bool = False) -> str:
     if parameter.element in ("bool", "_Bool"):
         return "false"
     if _WHOLE.fullmatch(parameter.element):
-        return "0" if set(words_of(parameter.name)) & _FROM_ZERO else "1"
+        words = set(words_of(parameter.name))
+        if "bytes" in words and not of_a_value:
+            return "bytes"
+        if has_second and words & _OF_A_ROW:
+            return "n"
+        return "0" if words & _FROM_ZERO else "1"
     return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
 
 
