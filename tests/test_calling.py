@@ -154,7 +154,7 @@ def test_a_search_and_an_attribution_keep_to_a_length(home):
         "    assert len(x) in (1, 2, 4, 101), len(x)\n    return x / (1 + np.exp(-x))\n"
     )
     words = ["short.py:silu", "--dtype", "float16", "--in-process", "--length", "101", "--json"]
-    found = call("search", *words, "--evaluations", "1000", "--no-seeds")
+    found = call("search", *words, "--evaluations", "3000", "--no-seeds")
     assert (found.exit_code, "--length 101" in found.stdout) == (0, True), found.output
     found = call("attribute", *words, "--plan", "landmarks")
     assert (found.exit_code, "--length 101" in found.stdout) == (0, True), found.output

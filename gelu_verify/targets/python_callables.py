@@ -14,6 +14,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -120,6 +121,7 @@ def callable_target(
     title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
     _refuse_parts_of_autograd(title, compute)
     asked = Calling(**calling)
+    _refuse_other_parameters(title, function, asked.kwargs)
     compile, shape, device = asked.compile, asked.shape, asked.device
     line = CallLine.parsed(asked.call) if asked.call else None
     called, made_with = ready(title, compute, asked.kwargs, line)
@@ -267,6 +269,22 @@ def _refuse_parts_of_autograd(title: str, compute: Callable[..., Any]) -> None:
         raise UsageError(
             f"{title} is of a torch.autograd.Function: name {name}.apply, and its gradient by --call 'grad(f)(x)'"
         )
+
+
+_OTHER_NAMES = {"negative_slope": "slope"}  # of parameters of functions, as torch and others have them
+
+
+def _refuse_other_parameters(title: str, function: str, kwargs: Mapping[str, Any]) -> None:
+    """UsageError where it is called with a parameter of its function, and would be judged with another value."""
+    values = functions.get_function(function).values
+    for key, given in kwargs.items():
+        name = _OTHER_NAMES.get(key, key)
+        if name in values and type(given) in (int, float) and isfinite(given) and given != float(values[name]):
+            meant = functions.named(function, {name: repr(given)})
+            raise UsageError(
+                f"{title} is called with {key}={given!r}, and would be judged as {function} with {name} = "
+                f"{float(values[name]):g}: --function '{meant}' says what it computes"
+            )
 
 
 def _text(kwargs: Mapping[str, Any]) -> str:

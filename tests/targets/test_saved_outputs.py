@@ -77,3 +77,17 @@ def test_a_line_that_gives_f_arrays_is_of_an_instance():
 def test_a_part_of_an_autograd_function_says_what_to_name():
     with pytest.raises(UsageError, match=r"GeluFn.backward is of a torch.autograd.Function: name .*GeluFn.apply"):
         measured(GeluFn.backward, "gelu_grad")
+
+
+def leaky_relu(x, negative_slope=0.01):
+    return np.where(x > 0, x, (x.astype(np.float64) * negative_slope).astype(x.dtype))
+
+
+def test_a_parameter_that_it_is_called_with_is_that_of_its_function():
+    """Judged with the default it "computes neither leaky_relu nor a relative of it"."""
+    with pytest.raises(
+        UsageError, match=r"with negative_slope=0.2, .* slope = 0.01: --function 'leaky_relu\[slope=0.2\]'"
+    ):
+        measured(leaky_relu, "leaky_relu", kwargs={"negative_slope": 0.2})
+    assert measured(leaky_relu, "leaky_relu[slope=0.2]", kwargs={"negative_slope": 0.2}).max_ulp < 1
+    assert measured(leaky_relu, "leaky_relu", kwargs={"negative_slope": 0.01}).max_ulp < 1
