@@ -510,11 +510,12 @@ def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
 
 
 READ_FIRST = """
-void silu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] *= x[i]; }
-void relu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] = x[i] > 0 ? grad[i] : 0; }
-void swiglu(float *gate, const float *up, int n) {
-    for (int i = 0; i < n; i++) gate[i] = gate[i] / (1 + __builtin_expf(-gate[i])) * up[i];
+void relu_backward(float *grad, const float *x, int n) { for (int i = 0; i < n; i++) grad[i] *= x[i] > 0; }
+void relu_gradient(const float *x, float *grad, int n) { for (int i = 0; i < n; i++) grad[i] = x[i] > 0 ? grad[i] : 0; }
+void reglu(float *gate, const float *up, int n) {
+    for (int i = 0; i < n; i++) gate[i] = (gate[i] > 0 ? gate[i] : 0) * up[i];
 }
+void up_reglu(float *up, const float *gate, int n) { for (int i = 0; i < n; i++) up[i] *= gate[i] > 0 ? gate[i] : 0; }
 void relu(const float *x, float *y, int n) {
     for (int i = 0; i < n; i++) y[i] = x[i];
     for (int i = 0; i < n; i++) y[i] = y[i] > 0 ? y[i] : 0;
@@ -523,16 +524,27 @@ void relu_rows(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[
 """
 
 
-def test_an_output_that_is_read_before_it_is_written_is_none(tmp_path):
-    """Its memory has nothing in it: what came of that was called broken."""
+@pytest.mark.parametrize(
+    ("symbol", "function", "call"),
+    [
+        ("relu_backward", "relu_grad", "f(y=dy, x, n)"),
+        ("relu_gradient", "relu_grad", "f(x, y=dy, n)"),
+        ("reglu", "reglu", "f(x, g, n)"),
+        ("up_reglu", "reglu", "f(y=g, x, n)"),
+        ("relu", "relu", None),
+        ("relu_rows", "relu", None),
+    ],
+)
+def test_an_output_that_is_read_before_it_is_written_holds_something(tmp_path, symbol, function, call):
+    """Its memory has nothing in it where nobody says so: what came of that was called broken."""
     (tmp_path / "k.c").write_text(READ_FIRST)
-    for symbol in ("silu_backward", "relu_backward"):
-        with pytest.raises(UsageError, match="reads grad before it writes to it: give --call with y=zeros"):
-            verify(f"{tmp_path}/k.c:{symbol}", "relu_grad", "float32", plan="landmarks", budget=0)
-    with pytest.raises(UsageError, match=r"reads gate before it writes to it: give --call 'f\(x, g, n\)'"):
-        verify(f"{tmp_path}/k.c:swiglu", "swiglu", "float32", plan="landmarks", budget=0)
-    for symbol in ("relu", "relu_rows"):
-        assert verify(f"{tmp_path}/k.c:{symbol}", "relu", "float32", plan="landmarks", budget=0).max_ulp == 0
+    name, asked = f"{tmp_path}/k.c:{symbol}", {"plan": "landmarks", "budget": 0}
+    if call:
+        with pytest.raises(UsageError, match=f"before it writes to it: give .*--call '{re.escape(call)}'"):
+            verify(name, function, "float32", **asked)
+    found = verify(name, function, "float32", **asked, **({"call": call} if call else {}))
+    assert not found.record.findings.keys() & {"incoming_gradient"} or "incoming_gradient" not in found.failed_checks
+    assert found.max_ulp <= 0.5
 
 
 def test_scratch_memory_may_be_of_a_wider_type(tmp_path):

@@ -45,6 +45,7 @@ _ALIGNED = "(void *)(((__SIZE_TYPE__)gv_zeros{i} + 63) / 64 * 64)"
 _BY_ADDRESS = "    {T} gv_at{i} = ({T})({value});\n"  # as Fortran passes a number
 _IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
 _ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
+_HELD = "    __builtin_memcpy(gv_y, gv_beside, gv_n * {itemsize});\n"
 _OF_SO_MANY = """    long long gv_status = 0;
     const __SIZE_TYPE__ gv_all = gv_n;
     gv_n = {exactly};
@@ -87,7 +88,8 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         for i, each in enumerate(prototype.parameters)
         if each.points_to
     )
-    before += (_IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to).format(itemsize=itemsize)
+    filled = _IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to + _HELD * bool(prototype.replaced)
+    before += filled.format(itemsize=itemsize)
     if exactly:
         beside = _NEXT_BESIDE.format(T=element) * bool(prototype.beside and not prototype.one_second)
         body = _OF_SO_MANY.format(T=element, exactly=exactly, before=before, call=call, beside=beside)

@@ -84,6 +84,7 @@ ENTRY = "gelu_verify_entry"
 NAMING = INSTANTIATING + f"__device__ auto {ENTRY} = &{{callee}};\n"  # a variable has the name of the kernel
 _IN_PLACE = "cudaMemcpy(y, x, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _ADDED_TO = "cudaMemset(y, 0, n * sizeof({T}));\n    "
+_HELD = "cudaMemcpy(y, beside, n * sizeof({T}), cudaMemcpyDeviceToDevice);\n    "
 _MEMORY = """static void *gelu_verify_zeros{i}(size_t size)
 {{
     static void *memory;
@@ -122,6 +123,7 @@ class CudaCall:
         """A file around the user's."""
         zeros = [i for i, each in enumerate(self.prototype.parameters) if ZEROS.fullmatch(each.value)]
         prepared = _IN_PLACE * self.prototype.in_place + _ADDED_TO * self.prototype.is_added_to
+        prepared += _HELD * bool(self.prototype.replaced)
         return form.format(
             headers=_HEADERS,
             source=self.source,

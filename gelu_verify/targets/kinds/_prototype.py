@@ -34,6 +34,7 @@ PACKED = tuple(name for second in SECOND for name in (f"x{second}", f"{second}x"
 BESIDE = ("dy", *SECOND, *PACKED)  # what a call takes beside x and y: one of them
 GIVEN = ("x", "y", "n", "bytes", *BESIDE)
 ADDED_TO = "zeros"  # of y: it is zero before a call, which adds to it
+HELD = ("dy", *SECOND)  # of y: it holds that before a call, which replaces it
 ZEROS = re.compile(r"zeros\((\d+|bytes)\)")  # the address of so many bytes that are 0
 SPARE = 64  # values: zeros(bytes) are as many as x has, and so many more, as of parameters that are no array
 WIDEST = 8  # bytes of each of them: scratch memory may be of a wider type than x
@@ -172,7 +173,8 @@ class Prototype:
 
     @property
     def _beside(self) -> list[str]:
-        return [each.name for each in self.parameters if each.name in BESIDE and not each.value]
+        named = [each.name for each in self.parameters if each.name in BESIDE and not each.value]
+        return named + [each.value for each in self.parameters if each.name == "y" and each.value in HELD]
 
     @cached_property
     def beside(self) -> str:
@@ -218,6 +220,11 @@ class Prototype:
         return self.is_array and not self.in_place and self.output.value == ADDED_TO
 
     @property
+    def replaced(self) -> str:
+        """What its output holds before a call, which replaces it: "dy", or the second input; empty for nothing."""
+        return self.output.value if self.is_array and not self.in_place and self.output.value in HELD else ""
+
+    @property
     def apart(self) -> str:
         """Why its results cannot replace its input where it is called with two arrays; empty where they can."""
         if not self.is_array:
@@ -226,6 +233,8 @@ class Prototype:
             return "its results replace its input in every call"
         if self.is_added_to:
             return "it adds to its output"
+        if self.replaced:
+            return f"its output holds {self.replaced} before a call"
         if self.contract.oob_reads:
             return "it reads beyond its input"
         return RESTRICTED if self.restricted else ""
@@ -269,7 +278,7 @@ def _passes_number(parameters: Sequence[CParameter], launch: str) -> bool:
 
 def said_number(parameters: Sequence[CParameter], launch: str = "") -> int | None:
     """The number of values of each of its arrays, where it is declared, as in float x[8], and not passed."""
-    given = [each for each in parameters if each.name in ("x", "y", *BESIDE) and each.value in ("", ADDED_TO)]
+    given = [each for each in parameters if each.name in ("x", "y", *BESIDE) and each.value in ("", ADDED_TO, *HELD)]
     arrays = [each.size for each in given if each.pointers]
     return None if _passes_number(parameters, launch) or len(set(arrays)) != 1 else arrays[0] or None
 
@@ -317,7 +326,7 @@ def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
     if declared and not equals and (not found or found["name"] not in GIVEN) and _VALUE.fullmatch(said):
         return replace(declared, value=said)  # as in a call: f(bytes, x, y, NULL)
     fits = found and (found["name"] not in GIVEN or found["name"] in BESIDE[1:] if value else found["name"] in GIVEN)
-    fits = fits or (found and found["name"] == "y" and value == ADDED_TO)
+    fits = fits or (found and found["name"] == "y" and value in (ADDED_TO, *HELD))
     if not fits or not found or not (found["type"] or declared):
         raise UsageError(f"--call {text!r}: parameter {said!r} cannot be used ({ROLES})")
     typed, shape = _typed(found)

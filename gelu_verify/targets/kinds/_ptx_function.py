@@ -43,6 +43,7 @@ class PtxFunction(Target):
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
         memory = {"x": self.device.alloc(x_bits.nbytes), "y": self.device.alloc(x_bits.nbytes)}
         self.device.copy_in(memory["x"], x_bits)
+        bits = None
         if self.beside and not self.one_second:
             bits = incoming.beside(self, self.beside, dtype, x_bits)
             memory[self.beside] = self.device.alloc(bits.nbytes)
@@ -52,15 +53,18 @@ class PtxFunction(Target):
                 size = (x_bits.size + SPARE) * WIDEST if zeros[1] == "bytes" else int(zeros[1])
                 memory[each.name] = self.device.alloc(size)
                 self.device.copy_in(memory[each.name], np.zeros(size, np.uint8))
-        return DeviceCall(partial(self._launch, memory, x_bits), memory, x_bits)
+        held = bits if self.prototype.replaced else None
+        return DeviceCall(partial(self._launch, memory, x_bits, held), memory, x_bits)
 
-    def _launch(self, memory: dict[str, Any], x_bits: np.ndarray) -> None:
+    def _launch(self, memory: dict[str, Any], x_bits: np.ndarray, held: np.ndarray | None) -> None:
         if not x_bits.size:
             return
         if self.prototype.in_place:
             self.device.copy_in(memory["y"], x_bits)
         elif self.prototype.is_added_to:
             self.device.copy_in(memory["y"], np.zeros_like(x_bits))
+        elif held is not None:
+            self.device.copy_in(memory["y"], held)
         given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
         grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
         words = [

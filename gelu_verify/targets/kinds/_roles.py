@@ -140,14 +140,11 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
         outputs = [i for i in pointers if i not in inputs and not const[i]]
     if len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body):
         others = [i for i in pointers if i not in outputs]
-        why = f"it reads {_named(parameters[outputs[0]])} before it writes to it"
-        if not (second and len(others) == 1):
-            raise UsageError(
-                f"{shown}: {why}: give --call with y=zeros where that is added to; else name a function that writes to "
-                "another array"
-            )
-        found.ask(why)
-        return [replace(found, names={outputs[0]: "x", others[0]: second}, said=[])]
+        found.ask(f"it reads {_named(parameters[outputs[0]])} before it writes to it")
+        if len(others) != 1:
+            raise UsageError(f"{shown}: {found.why[0]}: give a --call in which y=dy, y=zeros or y=g says what is there")
+        holding = [replace(found, names={outputs[0]: f"y={second or 'dy'}", others[0]: "x"}, said=[])]
+        return [replace(found, names={outputs[0]: "x", others[0]: second}, said=[])] * bool(second) + holding
     if len({parameters[i].element for i in (*inputs, *outputs)}) > 1:
         raise UsageError(f"{shown}: its input and its output are of different types, which cannot be tested")
     clear = len(inputs) == len(outputs) == 1 and len(gradients) <= 1
@@ -302,7 +299,7 @@ def _second(declared: Declared, found: _Open, second: str, is_array: bool) -> No
         i for i, each in enumerate(declared.parameters)
         if i not in found.names and _is_data(each) and each.pointers <= is_array and not each.value
     ]  # fmt: skip
-    if second in found.names.values():
+    if not {second, f"y={second}"}.isdisjoint(found.names.values()):
         return
     if free:
         found.names[free[0]] = second
