@@ -10,6 +10,7 @@ from gelu_verify import targets
 from gelu_verify.errors import UsageError
 from gelu_verify.measure.request import Request
 from gelu_verify.ptx.build import compiler
+from gelu_verify.targets import incoming
 
 SOURCE = SUPPORT / "ptx_activations.cu"
 
@@ -83,6 +84,22 @@ def test_a_header_is_one_of_cuda_where_it_is_to_run_on_a_device(tmp_path):
     np.testing.assert_array_equal(target.evaluate("float32", x.view(np.uint32)).view(np.float32), [0, 2])
     with pytest.raises(UsageError, match="does not compile"):
         targets.select([f"{header}:relu_f32"])
+
+
+def test_an_output_holds_the_incoming_gradient_before_a_launch(tmp_path):
+    requiring.nvcc()
+    source = tmp_path / "k.cu"
+    source.write_text(
+        "__global__ void relu_backward(float *grad, const float *x, int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) grad[i] *= x[i] > 0; }"
+    )
+    (target,), _ = targets.select([f"{source}:relu_backward"], device="ptx", call="f(y=dy, x, n)")
+    assert target.function == "relu_grad"
+    x = np.array([-1.0, 2.0, 3.0], np.float32).view(np.uint32)
+    for dy in (1.0, -0.5):
+        with incoming.incoming_gradient([dy]):
+            got = target.evaluate("float32", x).view(np.float32)
+        np.testing.assert_array_equal(got, [0.0 * dy, dy, dy])
 
 
 def test_a_result_is_repeated_on_the_same_device():

@@ -35,6 +35,7 @@ __global__ void unclear(float *a, float *b, int n) { int i = INDEX; if (i < n) b
 __global__ void adds(float *dinp, const float *inp, const float *dout, int N)
 { int i = INDEX; if (i < N) dinp[i] += dout[i] * fmaxf(inp[i], 0); }
 __global__ void in_place(float *x, int n, float scale) { int i = INDEX; if (i < n) x[i] = fmaxf(x[i], 0) * scale; }
+__global__ void multiplies(float *grad, const float *x, int n) { int i = INDEX; if (i < n) grad[i] *= fmaxf(x[i], 0); }
 __global__ void whole(float *x) { x[INDEX] = fmaxf(x[INDEX], 0); }
 __global__ void with_params(const float *x, float *y, size_t n, const float *p)
 { size_t i = INDEX; if (i < n) y[i] = fmaxf(x[i], 0) + p[1]; }
@@ -57,6 +58,7 @@ CALLED = {
         "unclear<<<(n + 63) / 64, 64>>>((float *)x, (float *)y, n)",
     ),
     "in_place": ({"call": "f(x, n, scale=1.0f)"}, "in_place<<<(n + 255) / 256, 256>>>((float *)y, n, 1.0f)"),
+    "multiplies": ({"call": "f(y=dy, x, n)"}, "multiplies<<<(n + 255) / 256, 256>>>((float *)y, (const float *)x, n)"),
     "whole": ({"call": "f<<<n / 256, 256>>>(x); multiple_of=256"}, "whole<<<n / 256, 256>>>((float *)y)"),
     "with_params": (
         {"call": "f(x, y, n, p=zeros(8))"},
@@ -79,6 +81,7 @@ CALLED = {
 ASKED = {
     "unclear": ["f<<<(n + 255) / 256, 256>>>(x, y, n)", "f<<<(n + 255) / 256, 256>>>(y, x, n)"],
     "in_place": ["f<<<(n + 255) / 256, 256>>>(x, n, scale=1.0f)"],
+    "multiplies": ["f<<<(n + 255) / 256, 256>>>(y=dy, x, n)"],
     "whole": ["f<<<n / 256, 256>>>(x); multiple_of=256"],
     "with_params": ["f<<<(n + 255) / 256, 256>>>(x, y, n, p=zeros(bytes))"],
     "leaky": ["f(x, slope=1.0f)"],
@@ -98,7 +101,7 @@ def called(file, symbol, convention=None, **options):
     return cuda_source.as_called(f"{file}:{symbol}", file, str(file), symbol, convention, Asked(**options))
 
 
-OFTEN = ("reversed", "adds", "in_place", "of_any", "of_four", "Relu")
+OFTEN = ("reversed", "adds", "multiplies", "in_place", "of_any", "of_four", "Relu")
 
 
 @pytest.mark.parametrize("symbol", [*OFTEN, *nightly(*(each for each in CALLED if each not in OFTEN))])
