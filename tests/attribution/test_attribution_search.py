@@ -171,6 +171,7 @@ def test_right_constants_are_not_called_wrong(form, dtype):
     assert found["constants"] == {}
 
 
+@pytest.mark.nightly
 def test_a_sibling_is_named_only_where_it_is_clearly_better():
     """A coarse gelu of its own is not taken for another variant."""
 
@@ -184,6 +185,7 @@ def test_a_sibling_is_named_only_where_it_is_clearly_better():
     assert not found["explained"]
 
 
+@pytest.mark.nightly
 def test_what_is_given_is_not_searched():
     kernel = user("gelu", modelled("gelu_erfc"))
     asked = attribute(kernel, "float32", "quick", form="erf").record

@@ -818,6 +818,7 @@ def test_a_folder_that_is_gone_is_named(tmp_path):
     assert done.stderr == "gelu-verify: error: the folder that this was started in is gone (change to another)\n"
 
 
+@pytest.mark.nightly
 def test_a_name_that_the_stream_cannot_hold_is_escaped(tmp_path):
     (tmp_path / "gélu→.py").write_text("def relu(x):\n    return abs(x)\n")
     command = [sys.executable, "-P", "-m", "gelu_verify", "run", "gélu→.py:relu", "--dtype", "float16", "--plan"]

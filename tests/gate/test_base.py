@@ -104,6 +104,7 @@ def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     assert call("gate", "--no-base")[0] == 0  # what headroom lets through
 
 
+@pytest.mark.nightly
 def test_a_hook_of_git_sees_the_same(project, monkeypatch):
     """Git tells a hook which repository it is of, and then takes any folder for its top."""
     edited(project, *WORSE)
@@ -184,6 +185,7 @@ def test_a_target_by_its_absolute_path_is_that_of_the_revision_and_hard_cases_ma
     assert (code, "held against the commit of its budget" in said) == (1, True), said
 
 
+@pytest.mark.nightly
 def test_a_base_that_is_no_revision_is_wrong_even_where_none_is_needed(project):
     assert call("budget", "--allow-looser")[0] == 0
     assert call("gate")[0] == 0

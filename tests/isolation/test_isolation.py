@@ -510,7 +510,7 @@ def shot_child(faulty, folder, seed, shots):
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "dtype"), [("silu_f32", "silu", "float32"), ("gelu_bf16", "gelu", "bfloat16")]
+    ("name", "function", "dtype"), [("silu_f32", "silu", "float32"), *nightly(("gelu_bf16", "gelu", "bfloat16"))]
 )
 def test_what_dies_when_it_is_called_first_is_what_its_name_says(tmp_path, name, function, dtype):
     """One result, so that the next run, in which it lives, has the same ones."""

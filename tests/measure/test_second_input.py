@@ -36,6 +36,7 @@ def judged(name, function="swiglu", dtype="bfloat16", **how):
     return verify(getattr(gated_forms, name), function=function, dtype=dtype, **{**QUICK, **how}).record
 
 
+@pytest.mark.nightly
 def test_fused_is_better_than_composed_in_numbers():
     fused, early = judged("swiglu", dtype="float16"), judged("gate_rounded_early", dtype="float16")
     assert fused.second.correctly_rounded > 0.99 > 0.95 > early.second.correctly_rounded
