@@ -189,7 +189,8 @@ def _of_parquet(content: bytes, columns: Sequence[str] | None) -> tuple[Columns,
         ) from None
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        table = file.read(_asked(file.schema_arrow.names, columns))
+        # on this thread: one of pyarrow's may let go of `content` when Python ends, which ends the process with SIGABRT
+        table = file.read(_asked(file.schema_arrow.names, columns), use_threads=False)
         facts = (file.schema_arrow.metadata or {}).get(_FACTS.encode(), b"")
         return {name: table.column(name).to_numpy() for name in table.column_names}, facts
     except (pa.ArrowException, OSError, ValueError) as error:

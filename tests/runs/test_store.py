@@ -1,5 +1,6 @@
 """Stored runs: what is written is read back; whatever goes wrong costs one line and nothing that was there."""
 
+import datetime
 import errno
 import hashlib
 import json
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -104,12 +107,9 @@ def test_the_same_results_give_the_same_bytes(some_results, stored, tmp_path):
 
 
 def test_runs_never_replace_each_other(some_results, tmp_path, monkeypatch):
-    class Clock(results_module.datetime.datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return cls(2026, 9, 21, 10, 11, 12, tzinfo=tz)
-
-    monkeypatch.setattr(results_module.datetime, "datetime", Clock)
+    now = datetime.datetime(2026, 9, 21, 10, 11, 12, tzinfo=datetime.UTC)
+    clock = SimpleNamespace(datetime=SimpleNamespace(now=lambda zone: now), UTC=datetime.UTC)
+    monkeypatch.setattr(results_module, "datetime", clock)  # and not the module that others import
     root = tmp_path / "reports"
     places = [write_run(some_results[:1], root=root, **MANIFEST) for _ in range(3)]
     assert [place.name for place in places] == [f"20260921T101112Z-{k}" for k in (1, 2, 3)]
@@ -336,3 +336,21 @@ def test_a_run_that_is_not_finished_leaves_no_folder(tmp_path):
     with RunWriter(root=tmp_path / "reports"):
         pass
     assert sorted(tmp_path.rglob("*")) == [tmp_path / "there"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs the threads of a process by name")
+def test_buckets_are_read_on_the_thread_that_asks(stored):
+    """One of pyarrow's that lets go of the file when Python ends aborts the process, in a few of a hundred runs."""
+    pytest.importorskip("pyarrow")
+    code = """
+import sys, pyarrow.parquet
+from pathlib import Path
+from gelu_verify.runs.bucket_files import read_columns
+threads = lambda: [each.read_text().strip() for each in Path("/proc/self/task").glob("*/comm")]
+before = threads()
+read_columns(Path(sys.argv[1]).read_bytes())
+print(len([each for each in threads() if not each.startswith("jemalloc")]) - len(before))
+"""
+    buckets = next(stored.glob("buckets/*.parquet"))
+    done = subprocess.run([sys.executable, "-P", "-c", code, buckets], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 0
