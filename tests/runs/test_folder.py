@@ -7,6 +7,7 @@ import shutil
 import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -47,16 +48,11 @@ def stored(result, tmp_path_factory):
     """Runs of five days, 20 to 24 September 2026; the last one is `latest`."""
     place = tmp_path_factory.mktemp("stored") / "reports"
 
-    class Clock(store.datetime.datetime):
-        day = 0
-
-        @classmethod
-        def now(cls, tz=None):
-            return cls(2026, 9, cls.day, 12, tzinfo=tz)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store.datetime, "datetime", Clock)
-        for Clock.day in range(20, 25):
+        for day in range(20, 25):
+            now = datetime.datetime(2026, 9, day, 12, tzinfo=datetime.UTC)
+            clock = SimpleNamespace(datetime=SimpleNamespace(now=lambda zone, now=now: now), UTC=datetime.UTC)
+            patch.setattr(store, "datetime", clock)
             write_run([result], root=place, **MANIFEST)
     return place
 
