@@ -192,7 +192,7 @@ def claimed(folder: Path, wait: bool = False) -> Iterator[bool]:
 
 
 @contextlib.contextmanager
-def alone(file: Path) -> Iterator[None]:
+def editing(file: Path) -> Iterator[None]:
     """Until the end nobody else edits the file: who reads and then replaces it waits for the others."""
     folder = file.absolute().parent
     with claimed(folder, wait=True) if folder.is_dir() else contextlib.nullcontext():

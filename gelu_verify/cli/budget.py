@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..atomic_files import alone, replace_text
+from ..atomic_files import editing, replace_text
 from ..errors import MissingMeasurement, UsageError, cannot, printable
 from .gate import BUDGETS, NO_PROJECT, ROWS, TARGET, project_here, shown, tell_of_reasons_to_write
 from .options import REASON, WORKERS, check_apart, check_used
@@ -96,7 +96,7 @@ def budget(
             return said or (f"convention: {finding.detail}" if finding and finding.severity == "convention" else "")
 
         fresh = make_budgets(records, source.machine, source.date, reason_of)
-        measuring.enter_context(alone(file))
+        measuring.enter_context(editing(file))
         if file.is_file() and file.read_bytes() != content:  # others measured meanwhile
             old = _old_budgets(file, allow_looser, bool(targets or patterns))
         text = ""

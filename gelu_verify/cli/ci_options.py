@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import GeluVerifyError, UsageError
-from .program import USAGE, exit_code, warn
+from .program import USAGE, exit_code, options_of, warn
 
 if TYPE_CHECKING:
     from ..ci.cases import Case
@@ -96,11 +95,8 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
 
 def report_wrong_arguments(words: Sequence[str], why: str, code: int) -> None:
     """Where arguments cannot be understood, the files that they name say so, and not what an earlier call found."""
-    files = dict[str, Path]()
-    for before, word in pairwise(["", *words]):
-        option, _, value = word.partition("=") if word.startswith("--") else (before, "", word)
-        if option in ("--junit", "--sarif") and value:
-            files[option.removeprefix("--")] = Path(value)
+    asked = ((option, value) for option, value in options_of(words) if option in ("--junit", "--sarif"))
+    files = {option.removeprefix("--"): Path(value) for option, value in asked if value}
     if files:
         from ..ci.cases import Case
 

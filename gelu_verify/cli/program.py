@@ -133,11 +133,18 @@ class Program(click.Group):
         return 0
 
 
+def options_of(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Each word of a command line behind what stands before it; of --option=value both, of --option alone None."""
+    for before, word in pairwise(["", *words]):
+        option, equals, value = word.partition("=")
+        is_option = word.startswith("--")
+        yield (option, value if equals else None) if is_option else (before, word)
+
+
 def _refuse_empty(words: Sequence[str]) -> None:
     """UsageError for an empty text, which a shell makes of a variable that is not set."""
-    for before, word in pairwise(["", *words]):
-        option, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
-        if not value and (equals or not word):
+    for option, value in options_of(words):
+        if value == "":
             raise UsageError(
                 f"{option or 'gelu-verify'}: an empty text follows (accepted: a value; is a variable not set?)"
             )

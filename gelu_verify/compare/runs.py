@@ -12,7 +12,7 @@ from ..isa import split_level
 from ..judge.changes import Verdict, changes, verdict_of
 from ..judge.rules import RULES, Tolerance
 from ..judge.sentences import leading, sentence, small_losses
-from ..judge.sides import Change, Sides, are_by_chance, have_same_inputs, number_text
+from ..judge.sides import Change, Sides, have_same_inputs, number_text
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
@@ -101,7 +101,7 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     shared = None if same_inputs else tried_by_both(old, new)
     if shared:
         a, b = shared.old, shared.new
-    by_chance = are_by_chance(a, b)
+    by_chance = all(_gave_others(record) for record in (a, b))
     of_one_second = _second(a) == _second(b)
     kept = None
     if of_one_second and not by_chance:
@@ -112,9 +112,16 @@ def compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
         a, b = _of_all_pairs(a), _of_all_pairs(b)
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
     tolerance: Tolerance = "headroom" if by_chance else "known"  # what it gives in the next run may be as much worse
-    sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None, tolerance=tolerance)
+    sides = Sides(
+        a, b, kept, old_lists, new_lists, comparable=shared is not None, tolerance=tolerance, by_chance=by_chance
+    )
     found = of_sides(sides, shared.certain if shared else ())
     return replace(found, same_inputs=same_inputs, both_tried=shared.share if shared else None)
+
+
+def _gave_others(record: Record) -> bool:
+    """Whether equal calls gave other outputs."""
+    return "repeatable" in record.failed_checks or record.failure_kind == "nondeterministic"
 
 
 def _second(record: Record) -> str | None:

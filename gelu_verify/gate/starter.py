@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..atomic_files import alone, replace_text
+from ..atomic_files import editing, replace_text
 from ..calling import OPTIONS, Calling, Option
 from ..errors import ResultsError, TargetFailure, UsageError
 from ..measure.jobs import Job, find_jobs, selecting
@@ -62,7 +62,7 @@ def start(
     MissingMeasurement : what a target needs is not here
     ResultsError : the file cannot be written
     """
-    with alone(folder / NAMES[0]):
+    with editing(folder / NAMES[0]):
         return _started(
             folder, Request(targets=tuple(targets), functions=tuple(functions), dtypes=tuple(dtypes), **calling)
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..atomic_files import alone, replace_file
+from ..atomic_files import editing, replace_file
 from ..errors import UsageError
 from ..formats import get_format
 from ..functions import get_function
@@ -63,7 +63,7 @@ def read_found(file: Path) -> list[KeptInput]:
 
 def add_found(file: Path, cases: Iterable[KeptInput]) -> int:
     """Write cases to a file, in order, but for inputs that it has; how many it did not have."""
-    with alone(file):
+    with editing(file):
         old = read_found(file)
         known = {each.input for each in old}
         fresh = {each.input: each for each in cases if each.input not in known}

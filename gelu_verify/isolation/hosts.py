@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
 import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from ..functions import FUNCTIONS
 from ..isa import at_level
 from ..own_faults import OwnFault
 from ..targets import Asked, Target
-from ..targets.names import claimed_by
+from ..targets.names import claimed_by, symbol_of
 from ..targets.switches import added_to
 from .host import Host, Loading, LostInCall
 from .limits import Limits
@@ -139,7 +138,7 @@ def _lost(
 
 def _claimed(name: str, asked: Asked) -> tuple[str, str | None]:
     """Function and dtype of what did not survive being called: those that were asked for, or that its name says."""
-    function, dtype = claimed_by(re.split("[:.]", name)[-1])
+    function, dtype = claimed_by(symbol_of(name))
     return asked.function or (function if function and function in FUNCTIONS else "gelu"), asked.dtype or dtype
 
 

@@ -11,7 +11,7 @@ from ..records.asking import BY_CALL
 from ..records.parts import FindingRecord, Severity
 from ..records.result import Record
 from .rules import LAST_BIT_CHECKS, SEVERITIES, RuleVerdict
-from .sides import Change, ChangeWitness, Sides, are_by_chance, shown_by
+from .sides import Change, ChangeWitness, Sides, shown_by
 
 ALWAYS_TRIED = ("minus_infinity", "plus_infinity", "nan", "signed_zero")  # checks of inputs that every plan has
 JUDGED_BY_POLICY = ("minus_infinity", "plus_infinity")
@@ -88,7 +88,7 @@ def _check(sides: Sides, name: str) -> Iterator[Change]:
             return
     if sides.tolerance == "headroom" and name in LAST_BIT_CHECKS:
         verdict = "neither"
-    if name in BY_CALL and are_by_chance(sides.old, sides.new):
+    if name in BY_CALL and sides.by_chance:
         verdict = "neither"
     if name not in ALWAYS_TRIED:
         verdict = sides.as_tried(verdict) or "unknown"

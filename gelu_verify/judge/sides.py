@@ -132,6 +132,7 @@ class Sides:
     new_lists_failures: bool = False
     comparable: bool = False  # the inputs are the same, whatever their digests; limits hold for any inputs
     tolerance: Tolerance = "known"
+    by_chance: bool = False  # equal calls gave other outputs in both: what differs may be chance
 
     @property
     def is_measured(self) -> bool:
@@ -164,7 +165,7 @@ class Sides:
         if measure.unit == "inputs" and old is not None:
             old *= self.new.n / self.old.n
         found = verdict_of_measure(measure, old, new, self.tolerance, get_format(self.new.dtype).width)
-        if found in ("worse", "better") and are_by_chance(self.old, self.new):
+        if found in ("worse", "better") and self.by_chance:
             return "unknown"
         if measure.is_maximum:
             found = self.as_tried(found)
@@ -181,11 +182,6 @@ class Sides:
         if kept is None or kept.left_out or kept.bits is None or kept.bits.inputs != kept.bits.compared:
             return False  # of a bucket with several inputs only the worst is known
         return not any(each.worse if verdict == "worse" else each.better for each in kept.intervals)
-
-
-def are_by_chance(old: Record, new: Record) -> bool:
-    """Whether equal calls gave other outputs in both: what differs may be chance."""
-    return all("repeatable" in each.failed_checks or each.failure_kind == "nondeterministic" for each in (old, new))
 
 
 def have_same_inputs(old: Record, new: Record) -> bool:

@@ -5,6 +5,7 @@ A name that is here and no function of this package is a question: nothing that 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from ..functions import FUNCTIONS
@@ -37,6 +38,11 @@ _FUNCTION_OF = {"".join(words_of(name)): function for name, (function, _) in NAM
 
 
 @cache
+def symbol_of(name: str) -> str:
+    """The last part of the name of a target: gelu of ops.py:gelu and of module:Class.gelu."""
+    return re.split("[:.]", name)[-1]
+
+
 def claimed_by(symbol: str) -> tuple[str | None, str | None]:
     """Function and dtype that a symbol claims by its name: ("gelu_tanh", "float32") of my_gelu_tanh_f32.
 

@@ -440,3 +440,23 @@ def test_what_only_one_run_called_beside_the_plan_decides_nothing(run_of, how):
         assert any("calls beside those of the plan" in change.text for change in found.changes)
     same = replace(plain, results=[replace(more, throughput=record.throughput, repeat=record.repeat)])
     assert only(compare_runs(plain, same)).verdict == "worse"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_function_is_neither_worse_nor_better_however_it_is_asked(run_of, seed):
+    """Random pairs of plans, seeds and policies, timed or with a length or not, of random faults."""
+    rng = np.random.default_rng(seed)
+    faults = [base, lost(2, 3), moved(1.5, 2), negative_zero, special(-math.inf, "nan")]
+    for _ in range(8):
+        fault, dtype = faults[rng.integers(len(faults))], ("float16", "float32")[rng.integers(2)]
+        sides = []
+        for _ in range(2):
+            plan = ("landmarks", "quick")[rng.integers(2)]
+            run = run_of(fault, dtype, plan, int(rng.integers(2)), name=f"same {faults.index(fault)}")
+            record = run.results[0]
+            options = f"{' --length 7' * int(rng.integers(2))}{' --policy formula' * int(rng.integers(2))}"
+            timed = Throughput(1e9, None, spread=0.1, copy_ratio=None, copy_bytes_per_s=None, n=1024)
+            changes = {"repeat": record.repeat + options, "throughput": timed if rng.integers(2) else None}
+            sides.append(replace(run, results=[replace(record, **changes)]))
+        found = only(compare_runs(*sides))
+        assert found.verdict in ("same", "unknown", "changed"), [change.text for change in found.changes]

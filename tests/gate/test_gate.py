@@ -272,6 +272,16 @@ def test_a_result_that_failed_and_has_no_budget_says_how_it_failed(measured_budg
     assert (found.verdict, found.reasons) == ("missing", ("has no budget, and failed: it raised ValueError",))
 
 
+def test_a_race_that_is_excused_is_held_to_its_limits(measured_budgets, honest):
+    """What two runs of a race differ in may be chance; a budget is a limit."""
+    (key, row), *_ = [(key, row) for key, row in measured_budgets.rows.items() if key == honest.key]
+    excused = gate.Budgets({key: replace(row, fails={**row.fails, "repeatable": "a race"})})
+    worse = replace(honest, checks={**honest.checks, "repeatable": "fail"}, max_ulp=honest.max_ulp * 64)
+    found = judged(excused, worse)
+    assert found.verdict == "over"
+    assert re.match(r"6[34] times the error it may have", found.reasons[0])
+
+
 def test_what_is_stale_is_said_alone(measured_budgets, honest):
     stale = replace(honest, origin=replace(honest.origin, stale="stale: it is not what was measured"))
     found = judged(measured_budgets, stale, OTHER_MACHINE)

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from ..base import Target
 from ..call_line import CallLine
-from ..names import claimed_by
+from ..names import claimed_by, symbol_of
 from ..python_callables import load_callable
 from .base import Asked, Kind, function_of
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    symbol, said = re.split("[:.]", name)[-1], CallLine.parsed(asked.call) if asked.call else None
+    symbol, said = symbol_of(name), CallLine.parsed(asked.call) if asked.call else None
     gives_gradient, second = (said.gives_gradient, said.second) if said else (False, None)
     function = function_of(symbol, asked, gives_gradient, second)
     target = load_callable(name, function, asked.dtype or claimed_by(symbol)[1], asked)
