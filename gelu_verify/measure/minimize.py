@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from ..arrays import distinct
 from ..errors import TargetFailure
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
 from ..records.result import Record
+from ..targets.contract import ALIGNMENTS, aligned_call
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -23,6 +26,7 @@ CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arith
 WHATEVER = "whatever it is called with"
 HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
 LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
+WHOLE = 4096  # values: an array of one more lies at an odd multiple of every alignment that is tried
 OTHER = 64  # a length that whole vectors fill
 
 
@@ -102,15 +106,33 @@ class _Search:
         least, shorter = self._least_length(bits, length)
         others = sorted(n for n in {least + 1, 2 * least, OTHER, length} if n > least)
         fails = {n: self._fails(bits, n) for n in others if not self._spent()}
-        if all(fails.values()):
+        bad, good = [least, *(n for n in fails if fails[n])], [n for n in fails if not fails[n]]
+        if aligned := self._alignment(bits, bad):
+            text = (
+                f"when it is called with arrays of {_list(bad)} elements that are not aligned to {aligned} bytes "
+                f"(--contract aligned={aligned} says that they must be)"
+            )
+        elif all(fails.values()):
             text = f"when it is called with {least:,} or more elements" if least > 1 else WHATEVER
         else:
-            bad, good = [least, *(n for n in fails if fails[n])], [n for n in fails if not fails[n]]
             many = "elements" if bad[-1] > 1 else "element"
             text = f"when it is called with {_list(bad)} {many}, but not with {_list(good)}, whatever they are"
         failure = self._located(shorter or shown, text, self._same(bits, 1))
         failure.length = least
         return failure
+
+    def _alignment(self, bits: int, lengths: list[int]) -> int | None:
+        """The smallest multiple of bytes at which arrays of these lengths do not fail; None where it is not that."""
+        telling = WHOLE * -(-lengths[0] // WHOLE) + 1  # it never lies at a larger multiple by chance
+        if self._failure.kind == "out of bounds" or not self._fails(bits, telling):
+            return None
+        calls, tried = (telling, *lengths), [each for each in ALIGNMENTS if each > self._fmt.width // 8]
+
+        def passes(aligned: int) -> bool:
+            made = (partial(self._target.applied, 1, aligned_call, self._fmt.name, bits, n, aligned) for n in calls)
+            return not any(self._spent() or self._shown_by(call) for call in made)
+
+        return next(filter(passes, tried), None) if passes(tried[-1]) else None
 
     def _least_length(self, bits: int, length: int) -> tuple[int, TargetFailure | None]:
         """The smallest length below `length` that fails with copies of that input, or `length` itself."""
@@ -183,9 +205,12 @@ class _Search:
 
     def _shown(self, x: np.ndarray) -> TargetFailure | None:
         """The failure that a call with these inputs shows, when it is of the kind that is looked for."""
+        return self._shown_by(partial(self._target.evaluate, self._fmt.name, x))
+
+    def _shown_by(self, call: Callable[[], object]) -> TargetFailure | None:
         self._target.noted(self._fmt.name)
         try:
-            self._target.evaluate(self._fmt.name, x)
+            call()
             found = self._target.noted(self._fmt.name)
         except TargetFailure as failure:
             found = failure

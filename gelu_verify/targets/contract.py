@@ -23,6 +23,7 @@ from .padded_memory import padded
 from .wrapped import Wrapped
 
 MOST = 1 << 16  # values, bytes
+ALIGNMENTS = (1, 4, 8, 16, 32, 64, 128, 256, 4096)  # bytes: those that are tried where none is said
 _ALIGNED = 16  # bytes, by NumPy
 _BEYOND = 64  # alignments that can be read behind what is tried: what reads there is found when it is measured
 MOST_AT_ONCE = 1 << 20  # values of an array of a declared size
@@ -195,6 +196,11 @@ class Contracted(Wrapped):
             raise TargetFailure(f"{self.name} returned {got.dtype} where {dtype} was expected", "dtype")
         loaded.y_bits[:] = without_padding(fmt, loaded.x_bits, got, loaded.asked.size)
         return loaded.y_bits
+
+
+def aligned_call(target: Target, dtype: str, bits: int, n: int, aligned: int) -> None:
+    """One call with `n` times that input, in arrays at a multiple of so many bytes."""
+    Contracted.of(target, Contract(aligned=aligned)).timed(dtype, np.full(n, bits, get_format(dtype).uint))
 
 
 @dataclass(frozen=True)

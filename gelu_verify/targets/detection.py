@@ -25,7 +25,7 @@ from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, MAKERS, ArrayKind, ModuleKind, kind_of_module
 from .call_line import signature_of
-from .contract import NOTHING, Contract, as_demanded, demanding
+from .contract import ALIGNMENTS, NOTHING, Contract, as_demanded, demanding
 from .fixed_shapes import parsed_shape
 from .importing import quiet
 from .probing import ordinary_numbers
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
-_ALIGNMENTS = (1, 32, 64, 128, 256, 4096)  # bytes
 _LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)")  # the last: a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
@@ -242,8 +241,8 @@ def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
         with demanding(contract):
             return any(_computes(target, name) for name in names)
 
-    found = _lengths_taken(lambda contract: takes(replace(contract, aligned=_ALIGNMENTS[-1])))
-    aligned = (replace(found, aligned=each) for each in _ALIGNMENTS) if found else ()
+    found = _lengths_taken(lambda contract: takes(replace(contract, aligned=ALIGNMENTS[-1])))
+    aligned = (replace(found, aligned=each) for each in ALIGNMENTS) if found else ()
     return next(filter(takes, aligned), NOTHING)
 
 

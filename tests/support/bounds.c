@@ -34,6 +34,12 @@ KERNEL(write_y_far_before, y[-FAR] = 0;)
 KERNEL(write_y_far_beyond, y[n + FAR] = 0;)
 KERNEL(write_y_before_if_long, if (n > 1024) y[-1] = 0;)
 
+/* faults of an alignment, of x or of y, for some lengths or for all; and of a length that is like one */
+KERNEL(x_aligned_16, if (n > 3 && (uintptr_t)x % 16) __builtin_trap();)
+KERNEL(y_aligned_32, if ((uintptr_t)y % 32) __builtin_trap();)
+KERNEL(aligned_256, if (((uintptr_t)x | (uintptr_t)y) % 256) __builtin_trap();)
+KERNEL(multiple_of_8, if (n % 8) __builtin_trap();)
+
 /* faults of a length, whatever x is */
 KERNEL(dies_of_7, if (n == 7) *(volatile int *)16 = 0;)
 KERNEL(dies_of_8, if (n == 8) *(volatile int *)16 = 0;)
