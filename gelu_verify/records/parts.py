@@ -144,7 +144,9 @@ class RegionErrors:
 
     region: Annotated[str, OneOf([region.name for region in REGIONS])] = field(metadata=about('its ends: `"[-8,-5)"`'))
     n: Count | None = field(metadata=about("how many inputs", null="in a condensed run"))
-    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    max_ulp: Ulp | None = field(
+        metadata=about("largest error in ULP, of the plan's calls", null="where nothing was scored")
+    )
     witness: Witness | None = field(metadata=about("its witness", null="where there is none, and in a condensed run"))
 
 

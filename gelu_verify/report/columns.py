@@ -196,7 +196,11 @@ REGIONS = ColumnTable(
         Column("upper", "its upper end, which does not; inf where it has none", "number"),
         Column("n", "how many inputs", "count"),
         _same("bound"),
-        Column("max_ulp", "largest error in the region, in ULP", "number"),
+        Column(
+            "max_ulp",
+            "largest error in the region, in ULP, of the plan's calls: that of a result counts others, too",
+            "number",
+        ),
         *_WITNESS,
     ),
 )

@@ -51,7 +51,7 @@ def _blocks(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> Iter
     yield Section("Not run", [_table(["framework", "why it was not run"], missing)])
     yield Details("Tail", [_tail(frames["tail"])])
     yield Details("Special values", [_specials(frames["special"])])
-    yield Details("Regions", [_regions(frames["regions"])])
+    yield Details("Regions, in the plan's calls alone", [_regions(frames["regions"])])
     yield Details("Where the largest error comes from", [_attribution(frames["attribution"])])
     yield Details("Throughput", [_throughput(frames["throughput"])])
     yield Details("Throughput from cache to memory", [_sizes(frames["sizes"])])
