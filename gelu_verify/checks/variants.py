@@ -36,22 +36,8 @@ def classify(evidence: Evidence) -> str | None:
 
 
 def _nearest(evidence: Evidence, options: list[Function]) -> str:
-    fmt, claimed = evidence.fmt, evidence.function.name
-    x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
-    got = evidence.probe(x)
-    values, size = to_float64(fmt, got), np.abs(to_float64(fmt, x))
-    roundings = np.where(is_negative(fmt, x), *ROUNDINGS) * 2.0 ** (1 - fmt.precision)
-    tolerance = np.maximum(ABSOLUTE, np.maximum(roundings, np.where(is_negative(fmt, x), 0, COARSE)) * size)
-    ulps: dict[str, float] = {}
-    errors: dict[str, float] = {}
-    distances: dict[str, float] = {}  # the errors in tolerances
-    for option in options:
-        want, error, _ = judge(option.name, fmt.name, x, got)
-        ulps[option.name] = float(np.abs(error).max())
-        with np.errstate(over="ignore", invalid="ignore"):  # outputs are anything
-            wanted = to_float64(fmt, want)
-            away = np.where(values == wanted, 0, np.abs(values - wanted))  # infinities, too
-            errors[option.name], distances[option.name] = _second(away), _second(away / tolerance)
+    claimed = evidence.function.name
+    ulps, errors, distances = _apart(evidence, [option.name for option in options])
     nearest = min(ulps, key=ulps.__getitem__)
     if ulps[claimed] > max(1.0, TIMES * ulps[nearest]) and ulps[nearest] <= CLEAR:
         return nearest
@@ -59,6 +45,27 @@ def _nearest(evidence: Evidence, options: list[Function]) -> str:
         return claimed
     nearest = min(distances, key=distances.__getitem__)
     return nearest if distances[nearest] <= 1 else _approximated(claimed, errors)
+
+
+def _apart(evidence: Evidence, names: list[str]) -> tuple[dict[str, float], ...]:
+    """How far the results are from each function: in ULP, as they are, and in tolerances."""
+    fmt = evidence.fmt
+    x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
+    got = evidence.probe(x)
+    values, size = to_float64(fmt, got), np.abs(to_float64(fmt, x))
+    roundings = np.where(is_negative(fmt, x), *ROUNDINGS) * 2.0 ** (1 - fmt.precision)
+    tolerance = np.maximum(ABSOLUTE, np.maximum(roundings, np.where(is_negative(fmt, x), 0, COARSE)) * size)
+    ulps: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    distances: dict[str, float] = {}
+    for name in names:
+        want, error, _ = judge(name, fmt.name, x, got)
+        ulps[name] = float(np.abs(error).max())
+        with np.errstate(over="ignore", invalid="ignore"):  # outputs are anything
+            wanted = to_float64(fmt, want)
+            away = np.where(values == wanted, 0, np.abs(values - wanted))  # infinities, too
+            errors[name], distances[name] = _second(away), _second(away / tolerance)
+    return ulps, errors, distances
 
 
 def _is_it(evidence: Evidence, name: str) -> bool:
@@ -125,16 +132,14 @@ def _detail(evidence: Evidence, variant: str) -> str:
 
 
 def _stranger(evidence: Evidence) -> str | None:
-    """A function that is no relative, a block or a forward function for a gradient, that the results are near to."""
-    fmt = evidence.fmt
-    x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
-    got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
-    others = [
-        function.name
-        for function in compared_with(evidence.function)
-        # those of a second input are, at its default, the functions that they are made of
-        if function is not evidence.function and not any(each.is_input for each in function.parameters)
-    ]
-    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
-    near = (name for name in errors if errors[name] <= CLEAR and _is_it(evidence, name))
-    return min(near, key=lambda name: (errors[name], get_function(name).gradient_of is not None), default=None)
+    """A function that is no relative, a block or a forward function for a gradient, that the results are near to: in
+    ULP, or as near as those of a relative that is named."""
+    kin = {evidence.function.name, *(relative.name for relative in relatives(evidence.function))}
+    # those of a second input are, at its default, the functions that they are made of
+    others = [each for each in compared_with(evidence.function) if not any(p.is_input for p in each.parameters)]
+    ulps, _, distances = _apart(evidence, [each.name for each in others if each.name not in kin])
+    for apart, most in ((ulps, CLEAR), (distances, 1.0)):
+        near = [name for name in apart if apart[name] <= most and _is_it(evidence, name)]
+        if near:
+            return min(near, key=lambda name: (apart[name], get_function(name).gradient_of is not None))
+    return None

@@ -24,7 +24,21 @@ _TOGETHER = {
     frozenset(("silu", "sigmoid")): "silu",
     frozenset(("silu", "relu")): "silu",
 }
-_GRADIENT = {"grad", "grads", "gradient", "backward", "bwd", "backprop", "deriv", "derivative", "prime", "vjp", "jvp"}
+_GRADIENT = {
+    "grad",
+    "grads",
+    "gradient",
+    "backward",
+    "back",
+    "bwd",
+    "backprop",
+    "dx",
+    "deriv",
+    "derivative",
+    "prime",
+    "vjp",
+    "jvp",
+}
 _PREFIXES = {"v": "v:", "fast": "rough", "faster": "rough", "d": "derivative"}
 # How a type is marked in a symbol: gelu_f32, gelu_tanh_bf16, xnn_f32_vgelu.
 MARKS = {
@@ -67,7 +81,7 @@ def _claimed(functions: set[str], words: list[str]) -> str | None:
     if not functions:
         return None
     together = _TOGETHER.get(frozenset(functions), " and ".join(sorted(functions)))
-    is_gradient = bool(_GRADIENT & set(words))
+    is_gradient = bool(_GRADIENT & set(words)) or words[0] == "d"
     return f"{together}_grad" if is_gradient and not together.endswith("_grad") else together
 
 
