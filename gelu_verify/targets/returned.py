@@ -32,6 +32,8 @@ def option_found(target: CallableTarget, tries: Mapping[str, Trial]) -> tuple[st
             return _in_words(made), f"--call {quote}{text}{quote}"
         if _shape(made) and target.dimensions == (None,) and (text := shape_taken(target, (dtype,))):
             return _in_words(made), f"--shape '{text}'"
+        if _shape(made) == (len(ordinary_numbers(dtype)) // 2,) and not target.line:  # it takes two inputs in one
+            return _in_words(made), "what it computes and how, such as --function swiglu --call 'f(packed(x, g))'"
     return None
 
 

@@ -134,6 +134,17 @@ def test_a_function_of_one_array_that_holds_both_is_asked_about(second):
         callable_target(writes_halves, second, "float32")
 
 
+def test_what_halves_its_input_is_asked_what_it_computes(tmp_path):
+    """Nothing in its name says that it takes two inputs; of an odd number of values it raises."""
+    (tmp_path / "f.py").write_text(
+        "import numpy as np\n\n\ndef act(x):\n    a, b = np.split(x, 2)\n    return a / (1 + np.exp(-a)) * b\n"
+    )
+    with pytest.raises(UsageError, match=r"returns shape \(2,\) for an input of shape \(4,\): give what it computes"):
+        targets.select([f"{tmp_path}/f.py:act"])
+    (target,), _ = targets.select([f"{tmp_path}/f.py:act"], function="swiglu", call="f(packed(x, g))")
+    assert target.second == "g"
+
+
 def test_a_second_input_that_is_changed_is_found():
     def clears(x, g):
         result = gated_forms.swiglu(x, g)
