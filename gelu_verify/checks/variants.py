@@ -123,8 +123,16 @@ def _block(evidence: Evidence) -> Finding:
 def _detail(evidence: Evidence, variant: str) -> str:
     claimed = evidence.function
     if variant == NONE:
-        stranger = _stranger(evidence)
-        return f"computes neither {claimed.name} nor a relative of it" + (f", but {stranger}" if stranger else "")
+        stranger, given = (
+            _stranger(evidence),
+            [each for each in claimed.parameters if not each.is_input and each.default],
+        )
+        by = (
+            f" with {given[0].name} = {float(claimed.values[given[0].name]):g}"
+            if given and "[" not in claimed.name
+            else ""
+        )
+        return f"computes neither {claimed.name}{by} nor a relative of it" + (f", but {stranger}" if stranger else "")
     detail = f"computes {variant}, not {claimed.name}"
     if claimed.gradient_of:
         detail += f": the derivative of {get_function(variant).gradient_of}, not of {claimed.gradient_of}"

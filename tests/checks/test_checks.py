@@ -458,11 +458,24 @@ def test_where_lengths_are_compiled_few_are_tried():
         ("gelu_grad", "normcdf", "but normcdf"),
         ("gelu_grad", "gelu", "but gelu"),
         ("gelu", "tanh", "but tanh"),
+        ("leaky_relu", "leaky_relu[slope=0.2]", "neither leaky_relu with slope = 0.01 nor a relative of it"),
+        ("silu", "silu[beta=2]", "neither silu with beta = 1 nor a relative of it"),
     ],
 )
 def test_what_is_computed_instead_is_named(claimed, computed, message):
     record = judged(correct(claimed, computed), "float32", few_calls=True)
     assert message in record.findings["gradient_variant" if claimed.endswith("_grad") else "variant"].detail
+
+
+def test_what_is_computed_instead_is_named_also_where_it_loses_digits():
+    def cancelling(dtype, x):
+        x = x.view(np.float32)
+        phi = np.array([(1 + math.erf(each / math.sqrt(2))) / 2 for each in x])
+        with np.errstate(all="ignore"):
+            return np.float32(phi + x * (np.exp(-x * x / 2) / np.sqrt(2 * np.pi))).view(np.uint32)
+
+    detail = judged(target("gelu", cancelling), "float32", few_calls=True).findings["variant"].detail
+    assert detail.startswith("computes neither gelu nor a relative of it, but gelu_grad")
 
 
 @pytest.mark.parametrize(
