@@ -123,15 +123,9 @@ def _block(evidence: Evidence) -> Finding:
 def _detail(evidence: Evidence, variant: str) -> str:
     claimed = evidence.function
     if variant == NONE:
-        stranger, given = (
-            _stranger(evidence),
-            [each for each in claimed.parameters if not each.is_input and each.default],
-        )
-        by = (
-            f" with {given[0].name} = {float(claimed.values[given[0].name]):g}"
-            if given and "[" not in claimed.name
-            else ""
-        )
+        stranger, first = _stranger(evidence), next(iter(claimed.parameters), None)
+        is_meant = first and not first.is_input and first.default and "[" not in claimed.name
+        by = f" with {first.name} = {float(first.default):g}" if first and is_meant else ""
         return f"computes neither {claimed.name}{by} nor a relative of it" + (f", but {stranger}" if stranger else "")
     detail = f"computes {variant}, not {claimed.name}"
     if claimed.gradient_of:
