@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..errors import UsageError
-from .options import check_given, check_order
+from .options import check_given, check_order, parsed_inputs
 from .program import say
 
 
@@ -29,5 +29,6 @@ def keep(function: str, dtype: str, x: tuple[str, ...], by: str) -> None:
     file = hard_cases_file()
     if file is None:
         raise UsageError("no project is here (`gelu-verify init TARGET` makes one)")
+    parsed_inputs(dtype, x)  # for its note
     fresh = add_found(file, [found_case(function, dtype, text, by) for text in x])
     say(f"{f'written: {file}' if fresh else file} ({fresh} new of {len(read_found(file))} inputs)")

@@ -22,7 +22,7 @@ LATEST = "reports/latest"
     type=click.Path(path_type=Path),
     help="Folder to write to; default: the folder of RUN, of figures its folder `figures`.",
 )
-@click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--recorded", "root", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
               help="Folder of recorded runs (data/runs): families that RUN has not measured are added.")  # fmt: skip
 @click.option(
     "--format",

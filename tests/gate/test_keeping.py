@@ -113,6 +113,12 @@ def test_a_first_line_that_is_no_header_is_named(project):
     assert file.read_text() == "gelu,float32,0x3f9e0653,mine\n"
 
 
+def test_a_number_beyond_the_dtype_is_kept_as_infinity_and_says_so(project):
+    code, said = call("keep", "gelu", "float16", "1e6")
+    assert (code, "1e6 is beyond the numbers of float16: x is inf" in said) == (0, True)
+    assert "gelu,float16,0x7c00," in (project / "gelu-hard-cases.csv").read_text()
+
+
 def test_without_a_project_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
