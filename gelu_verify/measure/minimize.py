@@ -132,7 +132,8 @@ class _Search:
             made = (partial(self._target.applied, 1, aligned_call, self._fmt.name, bits, n, aligned) for n in calls)
             return not any(self._spent() or self._shown_by(call) for call in made)
 
-        return next(filter(passes, tried), None) if passes(tried[-1]) else None
+        # called where they lie as they may it fails also in this way
+        return next(filter(passes, tried), None) if passes(tried[-1]) and not passes(1) else None
 
     def _least_length(self, bits: int, length: int) -> tuple[int, TargetFailure | None]:
         """The smallest length below `length` that fails with copies of that input, or `length` itself."""

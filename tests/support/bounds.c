@@ -38,6 +38,9 @@ KERNEL(write_y_before_if_long, if (n > 1024) y[-1] = 0;)
 KERNEL(x_aligned_16, if (n > 3 && (uintptr_t)x % 16) __builtin_trap();)
 KERNEL(y_aligned_32, if ((uintptr_t)y % 32) __builtin_trap();)
 KERNEL(aligned_256, if (((uintptr_t)x | (uintptr_t)y) % 256) __builtin_trap();)
+void writes_nothing_f32(float *x, float *y, size_t n) {}
+void writes_nothing_f64(double *x, double *y, size_t n) {}
+void writes_nothing_f16(uint16_t *x, uint16_t *y, size_t n) {}
 KERNEL(multiple_of_8, if (n % 8) __builtin_trap();)
 
 /* faults of a length, whatever x is */
