@@ -138,7 +138,12 @@ def test_a_fault_of_a_length_is_reported_by_the_length(hosts, library, name, suf
 @pytest.mark.parametrize("suffix", ["f32", *nightly("f64", "f16")])
 @pytest.mark.parametrize(
     ("name", "aligned"),
-    [("x_aligned_16", 16), ("multiple_of_8", None), ("writes_nothing", None), *nightly(("y_aligned_32", 32), ("aligned_256", 256))],
+    [
+        ("x_aligned_16", 16),
+        ("multiple_of_8", None),
+        ("writes_nothing", None),
+        *nightly(("y_aligned_32", 32), ("aligned_256", 256)),
+    ],
 )
 def test_a_fault_of_an_alignment_is_not_called_one_of_a_length(hosts, library, name, aligned, suffix):
     """The bytes named are the fewest that mend it, and the contract named makes the call valid."""

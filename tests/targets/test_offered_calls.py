@@ -41,23 +41,31 @@ def function(rng):
         ([f"const float *{x}", f"float *{y}", "unsigned long bytes"], "bytes / 4"),
         ([f"const float *{x}", f"float *{y}", "int h", "int w"], "h * w"),
         ([f"const float *{x}", f"float *{y}", "int h", "int step"], "h"),
+        ([f"const float *{x}", f"float *{y}", "int start", "int end"], "end - start"),
+        ([f"const float *{x}", f"float *{y}", "int rows", "int cols", "int ld"], "(rows - 1) * ld + cols"),
+        ([f"const float *{x}", f"float *{y}", f"const long *{rng.choice(('dims', 'shape'))}", "int ndim"], "product"),
+        (["float alpha", f"const float *{x}", "float beta", f"float *{y}", count], count.split()[1]),
         ([f"const float {x}[{size}]", f"float {y}[{size}]"], size),
         ([f"const float {x}[3][{size}]", f"float {y}[3][{size}]"], 3 * size),
         ([f"const float {x}[][{size}]", f"float {y}[][{size}]", "int rows"], f"rows * {size}"),
     ])  # fmt: skip
     to = x if len(form) == 2 and f"float *{x}" in form else y
-    further = rng.sample(list(FURTHER), rng.choice((0, 1, 1, 2)))
+    further = rng.sample([each for each in FURTHER if each not in form], rng.choice((0, 1, 1, 2)))
     parameters = form + further
     if rng.random() < 0.3:
         rng.shuffle(parameters)
-    does = " ".join(FURTHER[each] for each in further)
+    does = " ".join(FURTHER.get(each, "") for each in form + further)
     stores = f"{y}[i] +=" if f"float *{y}" in form and rng.random() < 0.3 else "to[i] ="
+    stores = f"{y}[i] = beta * {y}[i] +" if "float beta" in form else stores
+    shape, rank = next(((each.partition("*")[2], "ndim") for each in form if "long *" in each), ("&product", "0"))
     return f"""struct params {{ float offset, scale; }};
 float same(float v) {{ return v; }}
 void relu({", ".join(parameters)})
 {{
     const float *from = (const float *){x};
     float *to = (float *){to};
+    long product = 1;
+    for (int k = 0; k < {rank}; k++) product *= ({shape})[k];
     for (int i = 0; i < (int)({n}); i++) {{ float r = from[i] > 0 ? from[i] : 0; {does} {stores} r; }}
 }}
 """

@@ -28,6 +28,9 @@ _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate
 
 _FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode",
               "approximate", "approx"}  # fmt: skip
+_STEPS = {"ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy", "stride", "strides", "step", "pitch"}
+_EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
+_DIMENSIONS = {"ndim", "ndims", "nd", "dim", "dims", "rank"}  # how many of these
 
 
 @dataclass
@@ -86,6 +89,7 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         orders = _arrays(declared, pointers, found, shown, second)
         for order in orders:
             _count(declared, order)
+            _added(declared, order)
         orders += [order.counted_by(place) for order in orders for place in order.perhaps]
     else:
         _values(declared, found, shown)
@@ -138,7 +142,7 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
         inputs = rest
     if not outputs and len(inputs) == 1 and len(pointers) == 2:
         outputs = [i for i in pointers if i not in inputs and not const[i]]
-    if len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body):
+    if len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body) and not _is_scaled(declared):
         others = [i for i in pointers if i not in outputs]
         found.ask(f"it reads {_named(parameters[outputs[0]])} before it writes to it")
         if len(others) != 1:
@@ -180,6 +184,11 @@ def _count(declared: Declared, found: _Open) -> None:
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
     whole = used if len(whole) > 1 and used else whole
+    extents = [i for i, each in enumerate(parameters) if i not in found.names and _has_extents(each)]
+    if extents and not any(role_of(parameters[i].name) == "n" for i in whole):
+        found.ask(f"{parameters[extents[0]].name} may be that of one dimension, of as many values as x has")
+        found.names[extents[0]] = f"{parameters[extents[0]].name}=&n"
+        return
     there = [i for i, each in enumerate(parameters) if i not in found.names and _may_point_to_number(each)]
     if not whole and len(there) == 1 and not declared.space:
         if not _is_only_read(parameters[there[0]], declared.body):
@@ -193,11 +202,12 @@ def _count(declared: Declared, found: _Open) -> None:
         found.names[whole[0]] = "n"
     elif whole:
         of_rows = [i for i in whole if rows and counts_rows(parameters[i].name)]
-        taken = (sized or of_rows or whole)[-1]
+        lasting = [i for i in whole if not (_FROM_ZERO | _STEPS) & set(words_of(parameters[i].name))] or whole
+        taken = (sized or of_rows or lasting)[-1]
         if not sized and _number(declared, found):
             found.perhaps = [taken]
         else:
-            found.perhaps = [i for i in reversed(whole) if i != taken and not sized]
+            found.perhaps = [i for i in reversed(lasting) if i != taken and not sized]
             found.names[taken] = roles[taken] or "n"
         if len(whole) > 1:
             each = ", ".join(_named(parameters[i]) for i in whole)
@@ -223,8 +233,12 @@ def _count(declared: Declared, found: _Open) -> None:
         name = parameters[counts[0]].name
         if not re.search(rf"\b{re.escape(name)}\b", declared.body):
             found.ask(f"it does not use {name}, so its grid must be said")
+
+
+def _added(declared: Declared, found: _Open) -> None:
+    """Whether it adds to its output."""
     for i, role in found.names.items():
-        if role == "y" and _adds(parameters[i].name, declared.body):
+        if role == "y" and (_adds(declared.parameters[i].name, declared.body) or _is_scaled(declared)):
             found.names[i] = f"y={ADDED_TO}"
             found.said.append("it adds to y, which is zero before")
 
@@ -232,6 +246,12 @@ def _count(declared: Declared, found: _Open) -> None:
 def _may_point_to_number(parameter: CParameter) -> bool:
     """Whether it may point to the number of values, as in Fortran."""
     return parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element)) and role_of(parameter.name) == "n"
+
+
+def _has_extents(parameter: CParameter) -> bool:
+    """Whether it is an array of the lengths of dimensions."""
+    is_array = parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element))
+    return is_array and bool(_EXTENTS & set(words_of(parameter.name)))
 
 
 def _is_only_read(parameter: CParameter, body: str) -> bool:
@@ -268,6 +288,11 @@ def _adds(name: str, body: str) -> bool:
     place = rf"(?:\b{re.escape(name)}\s*\[[^\]]*\]|\*\s*{re.escape(name)}(?:\s*\+\+)?)\s*"
     adds = re.search(rf"{place}\+=|\batomicAdd\s*\(\s*&?\s*\(?\s*{re.escape(name)}\b", body)
     return bool(adds) and not re.search(rf"{place}=(?!=)", body)
+
+
+def _is_scaled(declared: Declared) -> bool:
+    """Whether it gives alpha f(x) + beta y, as those of BLAS do."""
+    return {"alpha", "beta"} <= {each.name for each in declared.parameters if not each.pointers and _is_data(each)}
 
 
 def _values(declared: Declared, found: _Open, shown: str) -> None:
@@ -320,7 +345,7 @@ def _others(declared: Declared, found: _Open) -> None:
         value = each.value or (
             "0"
             if each.base in _STREAMS
-            else _example(each, is_data(declared.result), has_second=not {*SECOND}.isdisjoint(found.names.values()))
+            else _example(each, declared, has_second=not {*SECOND}.isdisjoint(found.names.values()))
         )
         if not _is_known(each, declared):
             (functions if each.is_function else missing).append(_named(each))
@@ -347,8 +372,9 @@ def _is_unused(name: str, body: str) -> bool:
 _OF_A_ROW = {"hidden", "dim", "dims", "cols", "columns", "width", "features", "channels", "period"}  # a bias is so long
 
 
-def _example(parameter: CParameter, of_a_value: bool = False, has_second: bool = False) -> str:
+def _example(parameter: CParameter, declared: Declared, has_second: bool = False) -> str:
     """A value that a parameter may have; `has_second`: beside an array of second inputs, which may repeat."""
+    of_a_value = is_data(declared.result)
     if _may_point_to_number(parameter):
         return "&n"
     if parameter.is_function:
@@ -368,7 +394,8 @@ def _example(parameter: CParameter, of_a_value: bool = False, has_second: bool =
             return "bytes"
         if has_second and words & _OF_A_ROW:
             return "n"
-        return "0" if words & _FROM_ZERO else "1"
+        of_shape = words & _DIMENSIONS and any(map(_has_extents, declared.parameters))
+        return "0" if words & _FROM_ZERO and not of_shape else "1"
     return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
 
 
