@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 import tempfile
 import threading
@@ -153,8 +155,8 @@ class Host:
         self._loaded: dict[str, tuple[Loading, list[_Code]]] = {}
         self._cases: dict[tuple[str, int, str], TargetCase] = {}
         self._closed = False
-        # What its children compile: one that replaces another runs the same code.
-        self._builds = tempfile.mkdtemp(prefix="gelu-verify-builds-")
+        # What its children compile: one that replaces another runs the same code. The first that does makes the folder.
+        self._builds = os.path.join(tempfile.gettempdir(), f"gelu-verify-builds-{secrets.token_hex(8)}")
         self._remove_builds = weakref.finalize(self, shutil.rmtree, self._builds, ignore_errors=True)
 
     # ---- loading ----

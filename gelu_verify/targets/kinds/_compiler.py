@@ -179,7 +179,11 @@ def words_of(flags: str) -> list[str]:
 
 def _builds() -> Path:
     """Where libraries are put: the run's own folder, or this user's."""
-    return Path(_of_this_run) if _of_this_run else cache_folder()
+    if not _of_this_run:
+        return cache_folder()
+    folder = Path(_of_this_run)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def _hash(text: str) -> str:
