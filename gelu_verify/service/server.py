@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -82,9 +83,11 @@ def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeader
     state.log = RequestLog(state.metrics, writer, only_errors=settings.log_requests == "errors")
     state.on_start = [state.admission.small.start, partial(_drain_at_the_end, state)]
     state.on_stop = [partial(log, "stopped"), writer.close]
+    # uvicorn ends this process by the signal that it got
+    state.on_stop.append(partial(shutil.rmtree, get_temp_dir(), ignore_errors=True))
     if url is not None:
         state.on_start.append(partial(log, "listening", url=url))
-    if settings.workers == 1 and settings.spool is not None:  # uvicorn ends this process by the signal that it got
+    if settings.workers == 1 and settings.spool is not None:
         state.on_stop.append(partial(shutil.rmtree, settings.spool, ignore_errors=True))
     LimitedProtocol.limits, LimitedProtocol.log = settings.limits, state.log
     LimitedProtocol.hosts, LimitedProtocol.trusted_proxies = settings.hosts, frozenset(settings.trusted_proxies)

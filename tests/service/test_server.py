@@ -67,10 +67,13 @@ def readiness(server):
             return json.load(error)["detail"]
 
 
-def test_it_logs_its_url_and_stops_on_sigterm(tmp_path):
+def test_it_logs_its_url_and_stops_on_sigterm_and_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     with serving("--store", tmp_path / "store") as server:
         assert alive(server)
         assert '"event": "stopped"' in server.stop()
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_taken_port_and_a_bad_token_are_one_line(server, tmp_path):
