@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Literal, get_args, get_origin
 
+import numpy as np
+
 from ..errors import UsageError
 from .parameter_names import OF_SECOND, role_of
 
@@ -77,7 +79,7 @@ class CallLine:
             raise _unusable(text, "it does not call f with x", meanings)
         if len(names & set(SECOND)) > 1:
             raise _unusable(text, "it names two second inputs, g and b", meanings)
-        packed = _Packed()
+        packed = Packings()
         before, last = [packed.visit(each) for each in before], packed.visit(last)
         if packed.wrong or (names & set(PACKINGS) and "packed" in meanings and not packed.found):
             raise _unusable(text, "packed and interleaved take x and a second input", meanings)
@@ -122,7 +124,7 @@ class CallLine:
         return ", ".join(parts)
 
 
-class _Packed(ast.NodeTransformer):
+class Packings(ast.NodeTransformer):
     """Replaces packed(x, g) by a name: it is made before the call, which is timed."""
 
     def __init__(self) -> None:
@@ -139,6 +141,13 @@ class _Packed(ast.NodeTransformer):
         how, (first, other) = node.func.id, names
         self.found[name := f"{how}_{first}_{other}"] = how, first, other
         return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+def joined_inputs(packing: Sequence[str], bits: Mapping[str, np.ndarray], row: int) -> np.ndarray:
+    """Both inputs (bits, by name) in one array, as one of PACKINGS and their names say, in rows of so many of each."""
+    how, *order = packing
+    rows = [bits[each].reshape(-1, row) for each in order]
+    return (np.concatenate(rows, axis=-1) if how == "packed" else np.stack(rows, axis=-1)).ravel()
 
 
 def _bound(body: list[ast.stmt]) -> set[str]:

@@ -13,7 +13,7 @@ from ..errors import TargetFailure
 from ..formats import get_format
 from . import incoming
 from .arrays import bits_of, dtype_of
-from .call_line import CallLine
+from .call_line import CallLine, joined_inputs
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
 from .library_target import LibraryCall, LibraryTarget
 from .output_memory import output_like
@@ -84,10 +84,8 @@ class CallableTarget(LibraryTarget):
         bits = {"x": x_bits, self.second: self.second_bits(dtype, x_bits.size)}
         names: dict[str, Any] = {self.second: array(bits[self.second])}
         inputs = {"x": x_bits, self.second: bits[self.second]}
-        for name, (how, *order) in self.line.packings.items():
-            rows = [bits[each].reshape(-1, batches.shape[-1]) for each in order]
-            both = np.concatenate(rows, axis=-1) if how == "packed" else np.stack(rows, axis=-1)
-            inputs[name] = both.ravel()
+        for name, packing in self.line.packings.items():
+            inputs[name] = joined_inputs(packing, bits, batches.shape[-1])
             names[name] = self.arrays.from_bits(dtype, inputs[name])
             if self.dimensions != (None,):
                 names[name] = self.arrays.shaped(names[name], (*batches.shape[:-1], 2 * batches.shape[-1]))

@@ -485,6 +485,52 @@ def test_one_of_two_inputs_is_the_second_one(tmp_path, runtime, shape, of_g, cal
         assert np.allclose(got, due, rtol=1e-3)  # ONNX Runtime's Sigmoid is off by 2e-4
 
 
+def both_in_one(path, shape, of_y, how):
+    """swiglu of one input that holds x and g, on its last axis: one behind the other, or in turn."""
+    info, constant = helper.make_tensor_value_info, onnx.numpy_helper.from_array
+    numbers = {"zero": [0], "one": [1], "last": [-1], "two": [2], "end": [np.iinfo(np.int64).max]}
+    slices = [
+        helper.make_node("Slice", ["x", start, "end", "last", "two"], [name])
+        for name, start in (("a", "zero"), ("b", "one"))
+    ]
+    split = [helper.make_node("Split", ["x"], ["a", "b"], axis=-1, num_outputs=2)]
+    steps = (("Sigmoid", ["a"], ["s"]), ("Mul", ["a", "s"], ["t"]), ("Mul", ["t", "b"], ["y"]))
+    body = helper.make_graph(
+        [*(split if how == "packed" else slices), *(helper.make_node(*each) for each in steps)], "both",
+        [info("x", TensorProto.FLOAT, shape)], [info("y", TensorProto.FLOAT, of_y)],
+        [constant(np.array(value, np.int64), name) for name, value in numbers.items()],
+    )  # fmt: skip
+    onnx.save(helper.make_model(body, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    return path
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    ("shape", "of_y"), [(["n"], ["m"]), ([2, 8], [2, 4]), (["n", 6], ["n", 3]), (["n", "m"], ["n", "k"])]
+)
+@pytest.mark.parametrize("call", ["f(packed(x, g))", "f(x=interleaved(x, g))"])
+def test_one_input_takes_both(tmp_path, runtime, shape, of_y, call):
+    how = call.partition("(x")[0].rpartition("=")[2].removeprefix("f(")
+    target = chosen(both_in_one(tmp_path / "swiglu.onnx", shape, of_y, how), runtime, call=call)
+    assert (target.function, target.second, target.one_second) == ("swiglu", "g", False)
+    x, g = bits("float32", *map(str, range(-8, 9))), bits("float32", "2", "-0.5", "3")
+    got = target.with_second("swiglu", tuple(g.tolist())).evaluate("float32", x).view(np.float32)
+    number = x.view(np.float32)
+    due = number / (1 + np.exp(-number)) * np.resize(g.view(np.float32), len(x))
+    assert np.allclose(got, due, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "call", ["f(packed(x))", "f(packed(x, g), x)", "f(packed(x, z))", "f(packed(x, g), packed(x, g))"]
+)
+def test_what_packs_otherwise_is_refused(tmp_path, call):
+    path = both_in_one(tmp_path / "swiglu.onnx", ["n"], ["m"], "packed")
+    with pytest.raises(UsageError, match=r"cannot be used for a model .*f\(packed\(x, g\)\)"):
+        chosen(path, call=call)
+    with pytest.raises(UsageError, match="7 values in a row, and cannot hold two inputs"):
+        chosen(both_in_one(tmp_path / "odd.onnx", [7], [3], "packed"), call="f(packed(x, g))", function="swiglu")
+
+
 def test_a_model_of_two_inputs_is_asked_which_takes_what(tmp_path):
     path = gated(tmp_path / "swiglu.onnx", ["n"], ["n"])
     with pytest.raises(UsageError, match=r"'f\(x, g\)' that one takes g"):

@@ -19,6 +19,7 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, message_of, one_of
 from ...formats import get_format
 from ..base import HostCall, HostTarget, Target
+from ..call_line import joined_inputs
 from ..files_read import digests
 from ..fixed_shapes import Batches, batches_for, without_padding
 from ..frameworks.onnxruntime_ import session
@@ -57,9 +58,13 @@ class ModelTarget(HostTarget):
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         batches = batches_for(self.ports.x.dimensions, x_bits.size)
         padded = np.require(batches.padded(x_bits), requirements="W")  # OpenVINO takes no read-only memory
-        y_bits = output_like(padded)
-        rows = [bits.reshape(batches.count, batches.size) for bits in (padded, y_bits)]
-        return HostCall(self.bound(dtype, batches, *rows), padded, y_bits, x_bits)
+        y_bits, taken, shape = output_like(padded), padded, batches.shape
+        if self.ports.packing:
+            bits = {"x": padded, self.second: self.second_bits(dtype, padded.size)}
+            taken = joined_inputs(self.ports.packing, bits, shape[-1])
+            shape = (*shape[:-1], 2 * shape[-1])
+        rows = [bits.reshape(batches.count, -1) for bits in (taken, y_bits)]
+        return HostCall(self.bound(dtype, batches, shape, *rows), padded, y_bits, x_bits)
 
     @staticmethod
     @abstractmethod
@@ -67,8 +72,10 @@ class ModelTarget(HostTarget):
         """The model in the runtime, which may raise anything; `content` is the hash of what is to be run."""
 
     @abstractmethod
-    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
-        """What runs the model on every batch, from a row of `x_rows` to the same of `y_rows`."""
+    def bound(
+        self, dtype: str, batches: Batches, x_shape: tuple[int, ...], x_rows: np.ndarray, y_rows: np.ndarray
+    ) -> Callable[[], Any]:
+        """What runs the model on every batch, from a row of `x_rows`, of that shape, to the same of `y_rows`."""
 
     def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
         return without_padding(get_format(dtype), loaded.x_bits, loaded.y_bits, loaded.asked.size)
@@ -87,7 +94,9 @@ class OnnxruntimeModel(ModelTarget):
         _check_content(files, content)
         return found
 
-    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+    def bound(
+        self, dtype: str, batches: Batches, x_shape: tuple[int, ...], x_rows: np.ndarray, y_rows: np.ndarray
+    ) -> Callable[[], Any]:
         opened = self.opened(self.paths, self.content)
         binding = opened.io_binding()
         x, y = self.ports.x, self.ports.y
@@ -102,7 +111,7 @@ class OnnxruntimeModel(ModelTarget):
                 if port:
                     second = beside[at]
                     binding.bind_input(port.name, "cpu", 0, port.element, second.shape, second.ctypes.data)
-                binding.bind_input(x.name, "cpu", 0, x.element, batches.shape, read.ctypes.data)
+                binding.bind_input(x.name, "cpu", 0, x.element, x_shape, read.ctypes.data)
                 binding.bind_output(y.name, "cpu", 0, y.element, y_shape, written.ctypes.data)
                 opened.run_with_iobinding(binding)
 
@@ -124,14 +133,16 @@ class OpenvinoModel(ModelTarget):
         _check_content(files, content)
         return found
 
-    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+    def bound(
+        self, dtype: str, batches: Batches, x_shape: tuple[int, ...], x_rows: np.ndarray, y_rows: np.ndarray
+    ) -> Callable[[], Any]:
         openvino, compiled = imported_openvino(), self.opened(self.paths, self.content)
         x, y = compiled.input(self.ports.x.name), compiled.output(self.ports.y.name)
         returned = y.get_element_type().get_type_name()
         if returned != OPENVINO_TYPES[dtype]:
             raise TargetFailure(f"{self.name} returned {returned} where {dtype} was expected")
         element, request = getattr(openvino.Type, OPENVINO_TYPES[dtype]), compiled.create_infer_request()
-        shapes = [openvino.Shape(list(shape)) for shape in (batches.shape, self.ports.y.shape_of(batches.shape))]
+        shapes = [openvino.Shape(list(shape)) for shape in (x_shape, self.ports.y.shape_of(batches.shape))]
         given = [each.beside(batches.shape) for each in self.constants]  # kept as long as `run`: nobody copies them
         for each, data in zip(self.constants, given, strict=True):
             port = compiled.input(each.name)

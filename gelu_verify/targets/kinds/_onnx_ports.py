@@ -5,13 +5,14 @@ f(x, alpha=0.5)["z"]        alpha is a constant; the output z, also by its index
 f(data=x)[1]                the input that takes x, by its name
 f(**{"input.1": x})         the same where the name is none of Python's
 f(x, g), f(A=x, bias=b)     one more input takes the second input of swiglu, of bias_gelu
+f(packed(x, g))             its only input takes both, on its last axis
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from ...errors import UsageError, one_of
 from ...formats import get_format
-from ..call_line import SECOND
+from ..call_line import SECOND, Packings
 from ..fixed_shapes import Dimensions, batches_for
 from ..onnx_format import ELEMENTS, OnnxValue, Signature
 
@@ -64,12 +65,14 @@ class PortConstant:
 
 @dataclass(frozen=True)
 class Ports:
-    """The input that takes x, the output that is tested, and the input that takes `second`: g or b."""
+    """The input that takes x, the output that is tested, and the input that takes `second`: g or b; or how that of x
+    takes both (`packing`: "packed", "x", "g"), which is of the shape of one of them here."""
 
     x: Tensor
     y: Tensor
     beside: Tensor | None = None
     second: str = ""
+    packing: tuple[str, ...] = ()
 
     @property
     def one_second(self) -> bool:
@@ -80,6 +83,7 @@ class Ports:
         """What there was to choose."""
         parts = [f"x is {self.x.name}"] if len(model.inputs) > 1 else []
         parts += [f"{self.second} is {self.beside.name}"] if self.beside else []
+        parts += ["as f({}({}, {}))".format(*self.packing)] if self.packing else []
         parts += [f"{each.name}={each.value!r}" for each in constants]
         parts += [f"the output {self.y.name}"] if len(model.outputs) > 1 else []
         if None not in self.x.dimensions:
@@ -107,7 +111,8 @@ def ports_of(
         names = ", ".join(inputs)
         raise UsageError(
             f"{file} has {len(inputs)} inputs ({names}); accepted is a model of one input that is not given a value: "
-            "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x, 'f(x, g)' that one takes g"
+            "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x, 'f(x, g)' that one takes g, "
+            "'f(packed(x, g))' that one takes both"
         )
     x, y = inputs[line.arrays["x"]], _output(file, model, line.output)
     beside = [inputs[line.arrays[second]]] if second else []
@@ -120,8 +125,21 @@ def ports_of(
     if x.shape is not None and 0 in x.shape:
         raise UsageError(f"the input {x.name} of {file} is of the shape {list(x.shape)}, which holds no values")
     tensors = [Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y, *beside)]
-    ports = Ports(tensors[0], tensors[1], tensors[2] if second else None, second)
+    if line.packing:
+        second = next(each for each in line.packing[1:] if each != "x")
+        tensors[0] = _halved(file, tensors[0])
+    ports = Ports(tensors[0], tensors[1], tensors[2] if beside else None, second, line.packing)
     return ports, tuple(_constant(file, inputs[name], value, x) for name, value in given.items())
+
+
+def _halved(file: str, x: Tensor) -> Tensor:
+    """The input of one of the two that it takes, in rows that are as long as they may be."""
+    *others, last = x.dimensions
+    if last is None:
+        return replace(x, dimensions=(*(each or 1 for each in others), None))
+    if last % 2:
+        raise UsageError(f"the input {x.name} of {file} has {last} values in a row, and cannot hold two inputs")
+    return replace(x, dimensions=(*others, last // 2))
 
 
 def _output(file: str, model: Signature, which: str | int | None) -> OnnxValue:
@@ -174,35 +192,39 @@ def _text(value: OnnxValue) -> str:
 @dataclass(frozen=True)
 class _CallText:
     """A parsed `--call`: constants by the input's name, the inputs that take x and a second input, by these; those of
-    them that have no name, in their order; the output."""
+    them that have no name, in their order; the output; how x holds both."""
 
     constants: dict[str, Any]
     arrays: dict[str, str]
     ordered: tuple[str, ...]
     output: str | int | None
+    packing: tuple[str, ...] = ()
 
     @classmethod
     def parsed(cls, text: str) -> _CallText:
         try:
-            call = ast.parse(text.strip(), mode="eval").body
-            output = None
+            packings = Packings()
+            call = packings.visit(ast.parse(text.strip(), mode="eval").body)
+            output, whole = None, dict.fromkeys(packings.found, "x")
             if isinstance(call, ast.Subscript):
                 output, call = ast.literal_eval(call.slice), call.value
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "f"):
                 raise ValueError
-            named = dict(_arguments(call))
+            named, given = dict(_arguments(call)), [each.id if isinstance(each, ast.Name) else "" for each in call.args]
             arrays = {value.id: name for name, value in named.items() if isinstance(value, ast.Name)}
-            ordered = tuple(each.id if isinstance(each, ast.Name) else "" for each in call.args)
-            taken = [*arrays, *ordered]
-            if sorted(taken) not in [["x"], *(sorted(["x", second]) for second in SECOND)]:
-                raise ValueError
             constants = {name: ast.literal_eval(value) for name, value in named.items() if name not in arrays.values()}
+            arrays = {whole.get(key, key): name for key, name in arrays.items()}
+            ordered = tuple(whole.get(key, key) for key in given)
+            taken = sorted([*arrays, *ordered])
+            two = [] if whole else [sorted(["x", second]) for second in SECOND]
+            if packings.wrong or taken not in [["x"], *two]:
+                raise ValueError
             if not isinstance(output, str | int | None) or isinstance(output, bool):
                 raise ValueError
         except (ValueError, SyntaxError):
-            accepted = 'f(x, alpha=0.5)["z"], f(data=x)[1], f(x, g)'
+            accepted = 'f(x, alpha=0.5)["z"], f(data=x)[1], f(x, g), f(packed(x, g))'
             raise UsageError(f"--call {text!r} cannot be used for a model (accepted: {accepted})") from None
-        return cls(constants, arrays, ordered, output)
+        return cls(constants, arrays, ordered, output, *packings.found.values())
 
 
 def _arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
