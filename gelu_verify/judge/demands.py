@@ -98,7 +98,8 @@ def _over_numbers(record: Record, limits: Demands) -> Iterator[str]:
             yield error_sentence(unmet["max_ulp"], record, "may have", *limit)
     if "grade" in unmet:
         now = grade_text(record.grade, record.grade_bound)
-        yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+        than = "worse than" if record.grade else "not known to meet"
+        yield f"{now}, {than} --min-grade {limits.min_grade}: {record.sentence}"
 
 
 def shown_input(record: Record, limits: Demands) -> dict[str, str | None]:

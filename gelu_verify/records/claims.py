@@ -11,7 +11,7 @@ from .numbers import NONE, ulp_text
 from .parts import AccurateRange, Bound, Grade
 from .result import Record
 
-NO_GRADE = "not graded (not measured, or by an earlier version)"
+NO_GRADE = "not graded (no finite input was measured, or by an earlier version)"
 
 
 def marked(claim: str, bound: Bound | None) -> str:

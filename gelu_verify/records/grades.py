@@ -106,18 +106,20 @@ def graded(record: Record, table: Table | None) -> Record:
     )
 
 
-def _neutral(record: Record, grade: Grade) -> str:
+def _neutral(record: Record, grade: Grade | None) -> str:
     """What the grade with the neutral value of a second input is called, where it is another one."""
     other = record.second.neutral_grade if record.second else None
     return GRADES[other].title if other not in (None, grade) else ""
 
 
-def grade_of(record: Record, accuracy: Accuracy) -> Grade:
-    """Broken where that holds, else the first of GRADES that does."""
+def grade_of(record: Record, accuracy: Accuracy) -> Grade | None:
+    """Broken where that holds, else the first of GRADES that does; none where no finite input was tried."""
     spoiled = record.failure is not None and record.failure_kind not in HARMLESS
     nonfinite = any(side.count for side in accuracy.nonfinite)
     if spoiled or nonfinite or accuracy.wrong or failed(record, "defect"):
         return "broken"
+    if not accuracy.finite:
+        return None
     witness, elsewhere = record.witness, _elsewhere(record)
     if accuracy.correct and (witness is None or witness.got_bits == witness.want_bits):
         return "correctly_rounded"
@@ -130,9 +132,9 @@ def grade_of(record: Record, accuracy: Accuracy) -> Grade:
     return "accurate_range" if accuracy.is_wide and not accuracy.loses_bits else "absolute"
 
 
-def bound_of(record: Record, grade: Grade) -> Bound:
+def bound_of(record: Record, grade: Grade | None) -> Bound | None:
     """ "=" where no other input can change the grade: all were tried, or it is the worst that there is."""
-    return "=" if record.bound == "=" or grade == "broken" else ">="
+    return None if grade is None else "=" if record.bound == "=" or grade == "broken" else ">="
 
 
 def _elsewhere(record: Record) -> float:

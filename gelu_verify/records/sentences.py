@@ -27,7 +27,7 @@ HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing abo
 _TAKEN = re.compile(r"approximations: ([\w, ]+) within their bounds \((.+)\)$")
 
 
-def sentence_of(record: Record, accuracy: Accuracy, grade: Grade, neutral: str = "") -> str:
+def sentence_of(record: Record, accuracy: Accuracy, grade: Grade | None, neutral: str = "") -> str:
     """The sentence; `neutral`: what the grade is called that it has with the neutral value of its second input."""
     first, *phrases = _phrases(record, accuracy, grade)
     return "; ".join([with_value(record, first), *phrases, *_of_all_values(record, neutral)]) + "."
@@ -45,7 +45,7 @@ def failed(record: Record, severity: str) -> list[str]:
     return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
 
 
-def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
+def _phrases(record: Record, accuracy: Accuracy, grade: Grade | None) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
     yield from _opened(record)
@@ -68,7 +68,7 @@ def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     yield from (LOSSES[name](record) for name in losses if name != "sign" or _x_of(record, name) not in named)
 
 
-def _named(record: Record, accuracy: Accuracy, grade: Grade) -> set[int]:
+def _named(record: Record, accuracy: Accuracy, grade: Grade | None) -> set[int]:
     """Inputs whose outputs are too far from the truth for any other grade, which is said before all else."""
     outputs = [accuracy.wrong, accuracy.farthest if grade == "coarse" else None]
     found = {output.x_bits for output in outputs if output is not None}
@@ -315,10 +315,12 @@ def _everywhere(record: Record, what: str, found: list[Span]) -> Iterator[str]:
 # ---- accuracy ------------------------------------------------------------------------------------
 
 
-def _accuracy(record: Record, accuracy: Accuracy, grade: Grade, named: set[int]) -> Iterator[str]:
+def _accuracy(record: Record, accuracy: Accuracy, grade: Grade | None, named: set[int]) -> Iterator[str]:
     """Where it is accurate; where it is not, what its absolute error is, and why it has no better grade."""
     fmt, tried = get_format(record.dtype), _tried(record, accuracy)
-    if accuracy.correct:
+    if not accuracy.finite:
+        yield "no finite input was tried"
+    elif accuracy.correct:
         yield f"correctly rounded at {tried}"
     elif record.zero_sign == accuracy.incorrect and not record.beside:
         yield f"correctly rounded at {tried}, {_but_for_zeros(record)}"

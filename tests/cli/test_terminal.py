@@ -200,8 +200,8 @@ def test_a_run_of_an_earlier_version_has_no_grades_and_says_so():
     old = [replace(result("torch.gelu", "gelu", d), grade=None, sentence=None) for d in ("float32", "float64")]
     text = text_of(old)
     assert re.search(r"^ torch\.gelu +- ", text, re.MULTILINE)
-    assert "not graded (not measured, or by an earlier version)" in text
-    assert headline(old) == "2 are not graded (not measured, or by an earlier version)."
+    assert "not graded (no finite input was measured, or by an earlier version)" in text
+    assert headline(old) == "2 are not graded (no finite input was measured, or by an earlier version)."
 
 
 def test_a_long_name_is_shortened_in_a_table_and_whole_in_the_details():

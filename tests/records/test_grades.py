@@ -189,6 +189,18 @@ def test_a_narrowed_plan_has_no_range():
     assert record.mean_bits.normal is None
 
 
+@pytest.mark.parametrize("ranges", [["nan:nan"], ["inf:inf"], ["0x7f80:0x7fff", "0xff80:0xff81"]])
+def test_where_no_finite_input_was_tried_there_is_no_grade(ranges):
+    """Also where what was tried is right: no error says anything then."""
+    plan = make_plan("default", "gelu", "bfloat16", 0, ranges)
+    for target in (correct("gelu"), rounded("gelu", "up")):
+        record = sweep(target, plan).record
+        assert (record.grade, record.grade_bound, record.sentence) == (None, None, "no finite input was tried.")
+    broken = sweep(faulty("gelu", constant(lambda fmt: fmt.one, np.isnan)), plan).record
+    assert broken.grade in ("broken", None)
+    assert "correctly rounded" not in broken.sentence
+
+
 def test_what_fails_is_broken():
     def raising(dtype, x, y):
         raise ValueError("no")
