@@ -93,7 +93,7 @@ def _start(targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[st
 @click.option("--require", "families", cls=Several, metavar="F,F",
               help="Exit with 3 unless each of these families (such as cuda) was measured here or has an up-to-date "
               "recorded run.")  # fmt: skip
-@click.option("--recorded", "root", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
+@click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--unchanged", is_flag=True,
               help="Exit with 1 when any result differs from that of the budget's run, even if none is "

@@ -47,7 +47,7 @@ def runs() -> None:
 
 @runs.command(name="list")
 @_FOLDER
-@click.option("--recorded", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
+@click.option("--recorded", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def list_runs(root: Path, recorded: Path | None, as_json: bool) -> None:

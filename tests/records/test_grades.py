@@ -195,7 +195,8 @@ def test_where_no_finite_input_was_tried_there_is_no_grade(ranges):
     plan = make_plan("default", "gelu", "bfloat16", 0, ranges)
     for target in (correct("gelu"), rounded("gelu", "up")):
         record = sweep(target, plan).record
-        assert (record.grade, record.grade_bound, record.sentence) == (None, None, "no finite input was tried.")
+        assert (record.grade, record.grade_bound) == (None, None)
+        assert record.sentence.startswith("no finite input was tried")
     broken = sweep(faulty("gelu", constant(lambda fmt: fmt.one, np.isnan)), plan).record
     assert broken.grade in ("broken", None)
     assert "correctly rounded" not in broken.sentence
