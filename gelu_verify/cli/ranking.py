@@ -44,9 +44,10 @@ def ranking_lines(results: Sequence[Record], width: int, height: int) -> Iterato
     sentences = [list(lines) for lines in _sentences(worst_first(shown), width)] if len(results) > 1 else []
     room = height - 1 - len(apart)
     table = list(_results(listed, width)) if listed else []
-    others = sum(group_of(record) in ("library", "formula") for record in results) - len(called) - len(listed)
+    others = {record.key for record in results if group_of(record) in ("library", "formula")} - called
+    others -= {record.key for record in listed}
     if others:
-        apart = [[(f"and {others} results of other functions, paths and formulas (--details)", "dim")], *apart]
+        apart = [[(f"and {len(others)} results of other functions, paths and formulas (--details)", "dim")], *apart]
     for make in (blocks, summary, partial(summary, gradients=False)):
         of_calls = list(lines_of(make(results), width)) if found else []
         says_the_worst = make is blocks and not listed

@@ -43,7 +43,7 @@ def _found(record: SearchRecord) -> Iterator[tuple[str, str]]:
         yield "FAILED", record.failure + (f" ({record.failure_range})" if record.failure_range else "")
     for where, what in ((record.nonfinite, _kind(record)), (record.wrong_sign, "wrong sign")):
         if where:
-            number = f"{where.count:,} inputs, the nearest to zero " if where.count > 1 else ""
+            number = f"met {where.count:,} times, the nearest to zero " if where.count > 1 else ""
             yield "WORST", f"{what}: {number}{_at(record, where.witness)}"
     if record.max_ulp is None or record.witness is None:
         yield "nothing", "no finite output was found"

@@ -21,7 +21,7 @@ from ..records.result import DtypeName
 from ..targets import Target
 from ..truth.oracle import judge_exactly
 from ..work.executors import Pool
-from .batches import Source
+from .batches import INPUTS, Source
 from .search import Ended
 from .state import State, WorstInput
 
@@ -33,7 +33,7 @@ _AGREE = 2.0**-20  # ULP, and of an error: what the judge may be off, and more
 class SearchOutcome:
     """Inputs whose outputs are worse than any error in ULP."""
 
-    count: Count = field(metadata=about("how many were met"))
+    count: Count = field(metadata=about("how often one was met; an input that was drawn twice counts twice"))
     witness: Witness = field(metadata=about("the one nearest to zero"))
 
 
@@ -164,7 +164,7 @@ def record_of(target: Target, state: State, ended: Ended, request: Request, pool
         places=tuple(
             SearchPlace(each.error, _witness(fmt, each), each.source, each.evaluation) for each in found[:SHOWN]
         ),
-        repeat=_command("search", target, state, request, _words(state)),
+        repeat=_command("search", target, state, request, _words(state, more=INPUTS if failure else 0)),
         repeat_witness=_command("run", target, state, request, ["--bits", shown.x_bits]) if shown else None,
         workers=None if pool is None else tuple(SearchWorker(**each) for each in pool.described()),
         failure=str(failure) if failure else None,
@@ -173,9 +173,9 @@ def record_of(target: Target, state: State, ended: Ended, request: Request, pool
     )  # fmt: skip
 
 
-def _words(state: State) -> list[str]:
-    """What decides all that a search tries."""
-    words = ["--evaluations", str(state.evaluations), "--seed", str(state.asked.seed)]
+def _words(state: State, more: int = 0) -> list[str]:
+    """What decides all that a search tries; `more`: inputs behind the last that was answered."""
+    words = ["--evaluations", str(state.evaluations + more), "--seed", str(state.asked.seed)]
     return words if state.asked.seeds else [*words, "--no-seeds"]
 
 

@@ -18,6 +18,11 @@ def relu_f64(x):
 
 def raises(x):
     raise ValueError("no such kernel")
+
+def raises_late(x):
+    if ((x > 3) & (x < 3.0001)).any():
+        raise ValueError("near 3")
+    return np.maximum(x, 0)
 """
 
 
@@ -49,6 +54,15 @@ def test_the_command_of_a_search_repeats_it(home):
     again = json.loads(call(*words[2:], "--json").stdout)
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
     assert first["witness"]["x_bits"] in first["repeat_witness"]
+
+
+@pytest.mark.parametrize("name", ["raises", "raises_late"])
+def test_the_command_of_a_search_that_failed_fails_again(home, name):
+    words = (f"mine.py:{name}", "--function", "relu", "--in-process", "--no-seeds", "--dtype", "float64", "--json")
+    first = json.loads(call(*words, "--evaluations", "400000").stdout)
+    again = call(*shlex.split(first["repeat"])[2:], "--json")
+    assert first["failure"] is not None
+    assert json.loads(again.stdout)["failure"] == first["failure"]
 
 
 def test_own_code_may_be_called_by_several_threads(home):

@@ -126,6 +126,13 @@ def test_the_calls_of_a_library_come_first_with_gradients_and_what_to_write_inst
     assert "and 3 results of other functions, paths and formulas (--details)" in lines
 
 
+@pytest.mark.parametrize("own", [1, 3])
+def test_what_is_listed_is_not_counted_as_left_out(own):
+    mine = [result(f"kernels.{name}", name, "float16") for name in ("gelu", "gelu_tanh", "silu")[:own]]
+    assert "results of other functions" not in text_of(mine)
+    assert "and 3 results of other functions, paths and formulas (--details)" in text_of([*TORCH, *mine])
+
+
 def test_a_formula_of_a_library_s_functions_is_none_of_its_results():
     assert "torch.gelu-erfc" not in text_of(TORCH)
     assert headline(TORCH).endswith("Not counted: 1 of formulas to write with functions of a library.")
