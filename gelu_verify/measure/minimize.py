@@ -15,6 +15,7 @@ from ..arrays import distinct
 from ..errors import TargetFailure
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
 from ..records.result import Record
+from ..records.sentences import ONCE
 from ..targets.contract import ALIGNMENTS, aligned_call
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ FAILING = 60  # most calls that may fail while we look: each may cost a process
 SECONDS = 60.0  # most time, after which what was found so far is reported
 CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arithmetic")
 WHATEVER = "whatever it is called with"
+OF_CALLS = ("stdout", "left behind", "environment", "memory", "files", "nondeterministic")  # by what calls add up to
 HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
 LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
 WHOLE = 4096  # values: an array of one more lies at an odd multiple of every alignment that is tried
@@ -69,10 +71,11 @@ class _Search:
             failure = self._located(shown, WHATEVER, self._same(self._fmt.parse(HARMLESS[0]), 1))
             failure.length = 1
             return failure
+        if self._failure.kind not in OF_CALLS:
+            self._target.fresh()  # what depends on the calls before is no fault of these inputs
         again = self._shown(self._failure.inputs)
         if again is None:
-            text = f"for {_inputs(self._fmt, self._x)}, but not when they were called again"
-            return self._located(self._failure, text, self._x)
+            return self._once()
         if self._failure.kind == "nondeterministic":  # a call that gives the same says nothing of its length or inputs
             return self._located(again, f"in a call of {size:,} elements", self._x)
         harmless = self._harmless(size)
@@ -84,6 +87,13 @@ class _Search:
         if shown is None:  # it takes these inputs in the order of the call, or twice
             return self._located(again, f"for {_inputs(self._fmt, self._x)}", self._x)
         return self._by_inputs(shown, harmless)
+
+    def _once(self) -> TargetFailure:
+        """The failure as it came: it depends on the calls before, and says nothing of its inputs."""
+        text = f"for {_inputs(self._fmt, self._x)}, but {ONCE}"
+        failure = self._located(self._failure, text, self._x)
+        failure.first_bits = failure.last_bits = failure.length = None
+        return failure
 
     def _hangs_anyway(self) -> TargetFailure | None:
         """The failure of a call with one input, where a few others fail too: each costs a time limit."""

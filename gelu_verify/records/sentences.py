@@ -179,6 +179,7 @@ _TOLD = {  # kinds of which the failure says more: what, and the clause that it 
 _WHATEVER_X = frozenset(
     {"stdout", "left behind", "environment", "dtype", "shape", "changed input", "changed code", "nondeterministic"}
 )  # kinds that do not depend on the input
+ONCE = "not when they were called again"  # of inputs, in a failure that depends on the calls before
 _OF_ANY_X = re.compile(r", (?:whatever it is called with|(when it is called with .* elements?\b.*))$")
 
 
@@ -188,6 +189,8 @@ def failure_text(record: Record) -> str:
     told, form = _TOLD.get(kind, (None, ""))
     found = told.search(record.failure or "") if told else None
     clause = form.format(*found.groups()) if found else FAILURES.get(kind, f"dies of {kind}")
+    if (record.failure or "").endswith(ONCE):
+        return f"{clause}, but not when it is called so again"
     ends = [_at(record, bits) for bits in (record.failure_range or "").split(":") if bits]
     if not ends or kind in _WHATEVER_X:
         return clause

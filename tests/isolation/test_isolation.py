@@ -199,6 +199,35 @@ def test_what_is_not_deterministic_is_measured_and_named(hosts, faulty):
     assert record.max_ulp > 0
 
 
+COUNTS = """
+import os, time
+import numpy as np
+
+CALLS = []
+
+def counted(x):
+    CALLS.append(len(x))
+    if len(CALLS) == {at}:
+        {does}
+    return np.maximum(x, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "does"),
+    [(30, "raise OSError('too many')"), *nightly((12, "time.sleep(60)"), (12, "os._exit(3)"), (40, "os.abort()"))],
+)
+def test_a_failure_of_a_later_call_is_blamed_on_no_input(tmp_path, at, does):
+    """Whatever is counted, or used up: the first calls of another process return, also for those inputs."""
+    (tmp_path / "k.py").write_text(COUNTS.format(at=at, does=does))
+    with Hosts(Limits(seconds=1)) as hosts:
+        (target,), _ = hosts.select([f"{tmp_path}/k.py:counted"], function="relu", dtype="float32")
+        record = sweep(target, make_plan("landmarks", "relu", "float32")).record
+    assert record.failure.endswith(", but not when they were called again")
+    assert (record.failure_range, record.failure_length) == (None, None)
+    assert ", but not when it is called so again" in record.sentence
+
+
 def test_a_nan_is_a_nan_in_another_call(tmp_path):
     """CPython's float operations exchange operands once they are often used: NaN results change their sign."""
     (tmp_path / "my.py").write_text(
