@@ -434,10 +434,10 @@ def _coarse(record: Record, accuracy: Accuracy, output: Output) -> str:
     """The absolute error that is too large."""
     bound, fmt = accuracy.farthest_bound, get_format(record.dtype)
     size, units = size_text(accuracy.farthest_size, bound), ulp_text(accuracy.units, bound, 2)
-    also = "" if accuracy.units > 0.75 * output.error else f" of 1, {ulp_text(output.error, '>=', 2)} of y"
+    also = "" if accuracy.units > 0.75 * output.error else f" of 1, {ulp_text(output.error, bound, 2)} of y"
     alone = _stands_out(record, fmt.bits_text(output.x_bits))
     at = f"{', zero' if fmt.magnitude(output.got_bits) == 0 else ''} at x = {input_text(fmt, output.x_bits)}"
-    return f"absolute error {SAID[bound]} {size}{at} ({units} ULP{also}{alone})"
+    return f"absolute error {size}{at} ({SAID[bound]} {units} ULP{also}{alone})"
 
 
 def _tried_word(record: Record) -> str:
