@@ -133,11 +133,14 @@ class Accuracy:
     @classmethod
     def of_errors(cls, table: Table, function: Function, is_whole: bool, plan: Table | None = None) -> Accuracy:
         """As `of`, without the mean bits; only buckets that `plan`, if given, has too can make the range wider."""
-        errors = BucketErrors.of(table, function)
+        errors, planned = BucketErrors.of(table, function), (plan or table).columns["bucket"]
+        found = accurate_range(errors, planned) if is_whole else None
+        if errors.above.any() and not _is_wide(found):  # no grade for which subnormal numbers do not count
+            errors = replace(errors, flushing_counts=True)
+            found = accurate_range(errors, planned) if is_whole else None
         columns, fmt, counted, near = errors.columns, table.fmt, errors.counted, errors.near_root
         error = np.where(counted, errors.error, 0.0)
         units = min(float(errors.units.max(initial=0.0)), LARGEST)
-        found = accurate_range(errors, (plan or table).columns["bucket"]) if is_whole else None
         above, size = np.flatnonzero(near > ACCURATE), np.abs(to_float64(fmt, errors.x))
         wrong = np.flatnonzero(errors.beyond(2.0 ** (fmt.precision - 2)))
         bucket = columns["bucket"].astype(np.int64)
@@ -146,7 +149,7 @@ class Accuracy:
         worst = _at_most(errors, error, np.flatnonzero(counted))
         lost_rows = _lost(fmt, errors, found, above)
         lost = _at_most(errors, errors.error, lost_rows)
-        if worst and lost and not len(above) and max(worst.error, lost.error) <= ACCURATE and worst.error >= 1:
+        if worst and lost and lost.error <= ACCURATE and worst.error >= 1:
             worst, lost = max(worst, lost, key=lambda output: output.error), None  # no grade depends on them
         return cls(
             precision=fmt.precision,
@@ -194,8 +197,8 @@ def _inside(fmt: Format, errors: BucketErrors, found: AccurateRange) -> np.ndarr
 def _lost(fmt: Format, errors: BucketErrors, found: AccurateRange | None, above: np.ndarray) -> np.ndarray:
     """Rows of lost subnormal numbers in the range; everywhere, where nothing else is above 4 ULP."""
     lost = errors.lost
-    if len(above):
-        lost = lost & (_inside(fmt, errors, found) if found is not None and _is_wide(found) else False)
+    if len(above) and found is not None:
+        lost = lost & _inside(fmt, errors, found)
     return np.flatnonzero(lost)
 
 

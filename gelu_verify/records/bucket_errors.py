@@ -43,6 +43,7 @@ class BucketErrors:
     columns: Columns
     hist: np.ndarray
     whole: np.ndarray  # every input of the bucket was tried
+    flushing_counts: bool = False  # subnormal numbers are as others
 
     @classmethod
     def of(cls, table: Table, function: Function) -> BucketErrors:
@@ -84,6 +85,8 @@ class BucketErrors:
         must be no larger than the largest |y| in it. A faithful output is not lost: it is beside y.
         """
         fmt, least_normal = self.fmt, self._least_normal
+        if self.flushing_counts:
+            return np.zeros(len(self.error), bool)
         small = (_magnitude(fmt, self.want) <= least_normal) & (_magnitude(fmt, self.want) > 0)
         is_input = self._is_subnormal_input
         unfaithful = (self.columns["faithful"] < self.columns["n"]) & (self.error >= 1)

@@ -454,7 +454,7 @@ class Padded(ModelTarget):
     def opened(files, content):
         raise NotImplementedError
 
-    def bound(self, dtype, batches, x_rows, y_rows):
+    def bound(self, dtype, batches, x_shape, x_rows, y_rows):
         def run():
             y_rows[...] = reference_bits("gelu", dtype, x_rows)
             if self.wrong and y_rows.size == 8:

@@ -1,5 +1,6 @@
 """Grades: each definition at its limits, from outputs that were made for it; planted defects; what stands apart."""
 
+import re
 import runpy
 
 import numpy as np
@@ -134,6 +135,23 @@ def test_flushing_changes_no_grade_but_the_best():
     record = record_of(flush)
     assert record.max_ulp > 500
     assert (record.grade, record.conventions) == ("faithful", ("flushes subnormal results",))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_no_range_is_made_of_flushed_numbers_alone(dtype):
+    """Where all behind them is wrong, too, zeros for subnormal results are errors as others."""
+
+    def flush(dtype, x, y):
+        fmt = get_format(dtype)
+        size = y & fmt.uint.type(fmt.sign_mask - 1)
+        wrong = off_by(20)(dtype, x, y)
+        return np.where(size < 1 << (fmt.precision - 1), y & fmt.uint.type(fmt.sign_mask), wrong)
+
+    record = record_of(flush, dtype=dtype)
+    found = record.accurate_range
+    assert found is None or found.high <= 10 * get_format(dtype).fraction(1)  # to the least of them zero is near
+    nearest = re.search(r"above 4 ULP as near to zero as at x = (\S+?)[;.]?(?: |$)", record.sentence)
+    assert nearest is None or abs(float(nearest[1])) < 1e-38
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
