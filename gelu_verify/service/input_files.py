@@ -151,33 +151,37 @@ def _csv(content: bytes, fmt: Format, names: Sequence[str], most: int) -> dict[s
     """One column needs no name."""
     try:
         text = content.removeprefix(BOM_UTF8).decode("ascii")  # as Excel writes it
-        rows = list(islice(filter(any, csv.reader(io.StringIO(text))), most + 2))
+        reader = csv.reader(io.StringIO(text))
+        rows = list(islice(((reader.line_num, row) for row in reader if row), most + 2))
     except UnicodeDecodeError:
         raise bad_request("the CSV file is not ASCII", "no-csv") from None
     except csv.Error as error:
         raise bad_request(f"the body is not a CSV file: {error}", "no-csv") from None
-    header = [text.strip() for text in rows[0]] if rows else []
+    header = [text.strip() for text in rows[0][1]] if rows else []
     if len(header) < 2 and not {*header} & {*names}:
         header = [names[0]]
     else:
         del rows[:1]
     wanted = _columns("CSV", header, names)
     _check(len(rows), most)
-    for number, row in enumerate(rows, 1):
+    for line, row in rows:
         if any(map(str.strip, row[len(header) :])):  # such as a decimal comma
-            detail = f"number {number} has {len(row)} cells (accepted: {len(header)}, as the header has)"
+            detail = f"line {line} has {len(row)} cells (accepted: {len(header)}, as the header has)"
             raise Problem(422, "invalid", detail)
     return {name: _numbers(fmt, rows, header.index(name)) for name in wanted}
 
 
-def _numbers(fmt: Format, rows: list[list[str]], place: int) -> np.ndarray:
+def _numbers(fmt: Format, rows: list[tuple[int, list[str]]], place: int) -> np.ndarray:
     """Bits of the numbers in a column."""
     found = []
-    for number, row in enumerate(rows, 1):
+    for line, row in rows:
+        text = row[place].strip() if place < len(row) else ""
+        if not text:
+            raise Problem(422, "invalid", f"line {line} has an empty cell (accepted: a number, or nan)")
         try:
-            found.append(fmt.parse(row[place].strip() if place < len(row) else ""))
+            found.append(fmt.parse(text))
         except UsageError as error:
-            raise Problem(422, "invalid", f"number {number}: {error}") from None
+            raise Problem(422, "invalid", f"line {line}: {error}") from None
     return np.array(found, fmt.uint)
 
 

@@ -45,6 +45,8 @@ def test_a_file_of_inputs_comes_back_with_results(client, name):
 BAD = {
     "another kind": ({"Content-Type": "text/html"}, b"", 415),
     "no number": (CSV, b"1\nsix", 422),
+    "a missing number": (CSV, b'x\n1.0\n""\n2.0\n', 422),
+    "a row of missing numbers": (CSV, b"a,x\n7,1\n,\n9,2\n", 422),
     "no text": (CSV, b"\xff", 400),
     "columns that contradict each other": (CSV, b"x,x_bits\nnan,0x7fc00001\n1,0x40000000", 409),
     "too many lines": (CSV, b"1\n" * 70_000, 413),

@@ -20,7 +20,7 @@ from ..base import Target
 from ..contract import Contracted
 from ..names import claimed_by
 from ._launch import is_launched, launches_of
-from ._parameters import CUDA_TYPES, CParameter, Declared
+from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
 from ._prototype import Prototype, target_fields
 from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
 from ._roles import OpenCall, prototype_for
@@ -87,13 +87,13 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     """What its parameters are by what it does with them: pointers that are read or written, whole numbers."""
     read, written = _accessed(kernel)
     numbers = dict(_floats(kernel))
-    text = kernel.text or ""
+    text, element = kernel.text or "", _vector(kernel.name) or CUDA_TYPES[dtype]
     parameters, names = [], []
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
         pointed = i in read | written and each.nbytes == 8
         value = numbers.get(each.name) or {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
-        typed = f"{'const ' * (i not in written)}{CUDA_TYPES[dtype]} *" if pointed else value
+        typed = f"{'const ' * (i not in written)}{element} *" if pointed else value
         parameters.append(CParameter(typed, f"param_{i}"))
         names.append((each.name, f"param_{i}", is_used and value in ("int", "long") and not pointed))
     counts = [own for _, own, may_count in names if may_count]
@@ -102,6 +102,14 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
         text = re.sub(rf"\b{re.escape(theirs)}\b", renamed.get(own, own), text)
     named = tuple(replace(each, name=renamed.get(each.name, each.name)) for each in parameters)
     return Declared(kernel.name, "void", named, space="global", body=text, callee=kernel.name, launch=_launch(kernel))
+
+
+def _vector(name: str) -> str:
+    """The vector that its arrays are of, by a C++ name that says so of all of them: `_Z4geluPK6float4PS_i`."""
+    head = re.match(r"_Z(\d+)", name)
+    given = name[head.end() + int(head[1]) :] if head else ""
+    found = [each for each in VECTORS if f"{len(each)}{each}" in given]
+    return found[0] if found and not re.search("PK?[a-z]", given) else ""
 
 
 def _accessed(kernel: ParsedFunction) -> tuple[set[int], set[int]]:
