@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..errors import MissingMeasurement
 from ..parsing import parse_whole
 from .options import Several
 from .program import stdout_for_results, warn
@@ -40,7 +41,7 @@ def bench(
 
     FUNCTION defaults to all eight correctly rounded functions. Outputs are preallocated on both
     sides; calls are interleaved, in this process; the numbers are medians of at least 9 rounds. The exit code does not
-    depend on the timings; it is 3 when a library given by --against is not installed.
+    depend on the timings; it is 3 when a library given by --against is not installed, or when nothing was timed.
     """
     from ..machine import machine, versions
     from ..speed import bench as timing
@@ -76,6 +77,8 @@ def bench(
     if as_json:
         origin = {"machine": machine(), "versions": versions(["gelu-verify", "numpy", *rivals])}
         click.echo(json.dumps({**origin, "results": rows, "missing": list(missing)}, indent=1, allow_nan=False))
+    if not rows:
+        raise MissingMeasurement(f"nothing was timed: {'; '.join(missing) or 'there is no other library'}")
     for reason in missing:
         warn(f"not compared: {reason}")
 

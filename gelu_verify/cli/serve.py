@@ -64,7 +64,7 @@ def _text(value: Any) -> Any:
     "--unix-socket", type=FOLDER, metavar="FILE", help="Unix socket to listen on, instead of --host and --port."
 )
 @click.option("--workers", type=whole_number(1, 256), default=1, show_default=True, metavar="N",
-              help="Processes; each has the limits for itself. SIGHUP replaces one after the other.")  # fmt: skip
+              help="Processes; each has the limits for itself. SIGHUP replaces several one by one.")  # fmt: skip
 @click.option("--allowed-hosts", cls=Several, metavar="A,B",
               help="Names that `Host` may have; default any, or on a loopback address its names.")  # fmt: skip
 @click.option("--trusted-proxies", cls=Several, metavar="A,B",

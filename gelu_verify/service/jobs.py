@@ -57,6 +57,9 @@ class UnstoredRun:
         return frame_of(self.buckets(), columns)
 
 
+_LOST = 503, "lost", "the server was restarted: upload it again"  # of a Problem
+
+
 @dataclass
 class UploadJob:
     """The verification of one upload; `state` is running, done or failed."""
@@ -122,9 +125,10 @@ class JobRegistry:
         }  # fmt: skip
         columns = ", ".join(f"{name} = :{name}" for name in row if name != "id")
         with self._locked() as table:
+            if self._running.pop(job.id, None) is None:  # it was given up
+                return
             table.execute(f"UPDATE jobs SET {columns} WHERE id = :id", row)
             self._forget(table)
-            self._running.pop(job.id, None)
 
     def get(self, job_id: str) -> UploadJob | None:
         """A job; None if there is none, or it was forgotten."""
@@ -141,6 +145,19 @@ class JobRegistry:
             table.execute("DELETE FROM jobs WHERE id = ?", (job.id,))
             self._running.pop(job.id, None)
 
+    def give_up(self) -> None:
+        """What runs here is lost: the server stops."""
+        with self._locked() as table:
+            lost = json.dumps(_LOST)
+            rows = [(time.time(), lost, each) for each in self._running]
+            table.executemany("UPDATE jobs SET state = 'failed', updated = ?, problem = ? WHERE id = ?", rows)
+            self._running.clear()
+
+    def is_running(self, job: UploadJob) -> bool:
+        """Whether it has neither ended nor been given up."""
+        with self._lock:
+            return job.id in self._running
+
     def close(self) -> None:
         with self._lock:
             self._table.close()
@@ -149,7 +166,7 @@ class JobRegistry:
              problem: str | None, manifest: str | None, record: str | None, has_buckets: int) -> UploadJob:  # fmt: skip
         found = UploadJob(job_id, total, done, state, stored_as=stored_as)
         if state == "running" and time.time() - updated > _LOST_S:
-            found.state, found.problem = "failed", Problem(503, "lost", "the server was restarted: upload it again")
+            found.state, found.problem = "failed", Problem(*_LOST)
         if problem is not None:
             found.problem = Problem(*json.loads(problem))
         if manifest is not None and record is not None:

@@ -56,6 +56,7 @@ class AppState:
         """Refuse new work, end the library processes, stop reading the store."""
         self.ready = False
         self.libraries.close()
+        self.jobs.give_up()
         self.admission.close()
         self.jobs.close()
         self.files.close()

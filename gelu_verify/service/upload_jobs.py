@@ -40,7 +40,7 @@ def run_job(pool: ForkPool, jobs: JobRegistry, job: UploadJob, upload: Upload) -
     try:
         buckets = _verify(pool, jobs, job, upload)
     except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
-        if problem_of(error).status >= 500:  # else the file is wrong
+        if problem_of(error).status >= 500 and jobs.is_running(job):  # else the file is wrong, or the server stops
             log("error", logging.ERROR, error, job=job.id)
         jobs.end(job, error)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +87,7 @@ def plan_of(
     tasks: Sequence[str] | None, units: Sequence[str] | None, dtypes: Sequence[str] | None, runs: int, seed: int
 ) -> StudyPlan:
     """The plan of what was asked for (None: all), in the order of the lists, with all that it is compared with."""
-    asked = _some("unit", units, tuple(UNITS))
+    asked = _some("unit", None if units is None else _whole(units), tuple(UNITS))
     with_baselines = {"gelu", *asked, *(UNITS[name].baseline for name in asked)}
     return StudyPlan(
         tasks=_some("task", tasks, TASKS),
@@ -95,6 +96,14 @@ def plan_of(
         runs=runs,
         seed=seed,
     )
+
+
+def _whole(names: Sequence[str]) -> list[str]:
+    """Names of units that have a comma, together again: a list of names is split at each."""
+    text = ",".join(names)
+    for name in UNITS:
+        text = text.replace(name.replace(", ", ","), name)
+    return re.split(",(?! )", text)
 
 
 def _some(kind: str, names: Sequence[str] | None, accepted: tuple[str, ...]) -> tuple[str, ...]:

@@ -53,6 +53,11 @@ def test_json():
         assert row["ratio"] == pytest.approx(sides[0]["elements_per_s"] / sides[1]["elements_per_s"])
 
 
+def test_where_no_other_library_has_it_nothing_was_timed():
+    done = call("gelu", "--against", "numpy", "--sizes", "16")
+    assert (done.exit_code, "nothing was timed: no path of numpy computes gelu in float32" in done.stderr) == (3, True)
+
+
 def test_table():
     done = call("gelu", "--against", "copy", "--sizes", "2^10", "--threads", "1,2", "--scale", "2,10")
     assert done.exit_code == 0, done.stderr

@@ -235,6 +235,21 @@ def test_another_process_finds_a_job_and_its_progress(tmp_path):
     assert there.get(job.id) is None
 
 
+def test_what_runs_when_the_server_stops_is_lost_at_once(tmp_path):
+    """Also where its process is ended: that is no unexpected error."""
+    jobs = JobRegistry(ServiceLimits(), tmp_path)
+    ended, running = jobs.new(10), jobs.new(10)
+    jobs.end(ended, None)
+    jobs.give_up()
+    assert not jobs.is_running(running)
+    jobs.end(running, RuntimeError("the process ended"))
+    jobs.close()
+    after = JobRegistry(ServiceLimits(), tmp_path)
+    assert after.get(ended.id).state == "done"
+    found = after.get(running.id)
+    assert (found.state, found.problem.status, found.problem.kind) == ("failed", 503, "lost")
+
+
 # ---- processes -----------------------------------------------------------------------------------
 
 ZERO = ("look_up", "gelu", "float32", 0, 30)

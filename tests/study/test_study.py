@@ -272,6 +272,12 @@ def test_errors_name_what_is_accepted(tmp_path, option, name, accepted):
     assert f"{accepted}" in done.output.partition("accepted: ")[2]
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_unit_can_be_named_where_a_list_is_split_at_commas(unit):
+    typed = [each.strip() for each in f"relu,{unit}".split(",")]
+    assert {"relu", unit} <= {*plan_of(None, typed, None, 1, 0).units}
+
+
 def test_a_plan_has_what_its_units_are_compared_with():
     plan = plan_of(["wine"], ["gelu_tanh_table", "relu"], ["bfloat16"], 5, 7)
     assert plan.units == ("gelu", "relu", "gelu_tanh", "gelu_tanh_table")
