@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import distinct
-from ..formats import differ, from_ordinals, get_format, ordinals, values
+from ..formats import differ, from_ordinals, get_format, is_nan, ordinals, values
 from ..targets import Target
 from ..truth.values import judge, reference_bits
 from .evaluation import to_bits
@@ -101,8 +101,11 @@ def pieces_of(
     spans = from_ordinals(fmt, np.array([begins, ends])).tolist()
     error = np.abs(judge(function, dtype, x_bits, got).error)
     records = []
-    for at, (state, first, last) in enumerate(zip(chosen, [0, *inner], [*inner, len(x_bits)], strict=True)):
-        each, inside = able[state] if state < len(able) else None, slice(first, last)
+    inputs = [slice(*ends) for ends in zip([0, *inner], [*inner, len(x_bits)], strict=True)]
+    numbers = {state for state, inside in zip(chosen, inputs, strict=True) if not is_nan(fmt, got[inside]).all()}
+    for at, (state, inside) in enumerate(zip(chosen, inputs, strict=True)):
+        each = able[state] if state < len(able) and state in numbers else None  # NaN alone is evidence of none
+        first, last = inside.start, inside.stop
         worst = first + int(np.argmax(np.where(np.isfinite(error[inside]), error[inside], -1.0)))
         records.append(
             {
@@ -110,7 +113,7 @@ def pieces_of(
                 "to": fmt.bits_text(spans[1][at]),
                 "n": last - first,
                 "share": (last - first) / len(x_bits),
-                "what": UNKNOWN if each is None else each.what,
+                "what": (UNKNOWN if state in numbers else f"{UNKNOWN}: NaN") if each is None else each.what,
                 "kind": UNKNOWN if each is None else each.kind,
                 "agreement": None if each is None else float(1 - np.mean(missed[state, inside])),
                 "max_ulp": float(error[worst]) if np.isfinite(error[worst]) else None,

@@ -47,6 +47,9 @@ class CallSizes:
         return cls(long + 1024 + 40, SHORT if long == LONG else SHORT // 8)
 
 
+KEPT = "kept in all calls"  # what a test of how many are kept is called
+
+
 @dataclass(frozen=True)
 class Tested:
     """One exact test: `count` of `n`, each with a probability within `tolerance` of p, or, where `mixed`, with
@@ -94,6 +97,7 @@ class Independence:
         one, mixed = self.draw.one(long), self.draw.mixed(long)
         calls = [self._call(inputs, advance) for inputs in (one, one, mixed, mixed)]
         for these in (calls[:2], calls[2:]):
+            found += self._of_all(these)
             found += self._of_lanes(these)
             found += self._of_distances(these)
             found += self._of_pair("two calls,", *these)
@@ -120,6 +124,24 @@ class Independence:
             counts += self.draw.mask(inputs)
             advance(n)
         yield from of_places(f"of {n}", counts, REPEATS, inputs, self._tolerance)
+
+    def _of_all(self, calls: list[DrawnCall]) -> Iterator[Tested]:
+        """How many are kept, which all other tests take to be right."""
+        count, n, inputs = (
+            int(sum(call.kept.sum() for call in calls)),
+            sum(len(call.kept) for call in calls),
+            calls[0].inputs,
+        )
+        p, q = float(inputs.p.mean()), float(inputs.q.mean())
+        yield Tested(
+            f"{KEPT}, {'of many x' if inputs.is_mixed else 'of one x'}",
+            count,
+            n,
+            p,
+            q,
+            self._tolerance,
+            inputs.is_mixed,
+        )
 
     def _of_lanes(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         whole = self._sizes.long // LANES * LANES

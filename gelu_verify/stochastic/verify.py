@@ -13,7 +13,7 @@ from . import bits
 from . import plan as plans
 from .counting import CellCounts, Counts, counted, counted_cells
 from .hosting import hosted
-from .independence import Independence
+from .independence import KEPT, Independence
 from .independence import samples as independence_samples
 from .judging import Judged, Test, of_cells, of_groups, of_region, region_of, rejected, tails_of
 from .maps import Map
@@ -138,6 +138,11 @@ class _Work:
         tests = draws.tests(lambda n: self.advance(drawn.name, n))
         drawn.samples, drawn.findings = draws.draw.samples, list(draws.draw.strange)
         self._judge(drawn, tests, self._level(drawn.name))
+        if any(each.startswith(KEPT) for each in drawn.findings):
+            drawn.findings.sort(key=lambda each: not each.startswith(KEPT))
+            self.notes.append(
+                "not as many are kept as should be: the tests of independence expect that, and say as much"
+            )
 
     def _repeats(self, target: Target, drawn: _Drawn) -> None:
         draws = Repeats(target, self.request, self.seeded_by or "", self.takes_rate)

@@ -32,6 +32,8 @@ PIECES = {
     "erf": form("gelu_erf"),
     "erfc": form("gelu_erfc"),
     "exp": kernel("gelu_tanh_sigmoid"),
+    "right": kernel("gelu_cr"),
+    "nan": lambda dtype, x: np.full_like(x, get_format(dtype).nan),
     "coarse": lambda dtype, x: kernel("gelu_erfc")(dtype, x) ^ 5,
 }
 
@@ -53,6 +55,11 @@ def found(*names, edges, dtype="float32"):
     fmt = get_format(dtype)
     starts = [fmt.fraction(int(row["from"], 16)) for row in record["pieces"]]
     return record, starts, [row["kind"] for row in record["pieces"]]
+
+
+def test_what_is_nan_is_explained_by_no_formula_that_overflows():
+    record = attribute(made_of("right", "nan", edges=["3"]), "float32", "default").record
+    assert record["pieces"][-1]["what"] == "unknown: NaN"
 
 
 @pytest.mark.parametrize("edge", ["-5.5", *nightly("-6", "-3.9")])

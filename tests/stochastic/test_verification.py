@@ -66,6 +66,15 @@ def test_a_planted_fault_is_found(name, phase, bias):
     assert failed_phase(verdict) == phase
 
 
+def test_how_many_are_kept_is_said_before_independence():
+    """The tests of independence take the frequencies to be right; where these are wrong, that is what is said first."""
+    verdict = found("swapped_rate_dropout", COARSE, rate=0.2)
+    (phase,) = (each for each in verdict.phases if not each.passed)
+    assert phase.name == "independence"
+    assert phase.findings[0].startswith("kept in all calls, ")
+    assert any("not as many are kept" in note for note in verdict.notes)
+
+
 @pytest.mark.nightly
 def test_24_bits_are_enough_unless_more_are_asked_for():
     assert found("float32_uniforms", 1e-3).passed
