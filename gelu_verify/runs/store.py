@@ -165,10 +165,11 @@ def _writing(place: Path) -> Iterator[None]:
 
 
 def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Path]:
-    """Where the run may go: the folder that was asked for, or <UTC time>-1, -2, ..."""
+    """Where the run may go: the folder that was asked for, where another run took it meanwhile one with -2, -3, ...
+    behind its name; or <UTC time>-1, -2, ..."""
     if out is not None:
         yield out
-        return
+        yield from (out.with_name(f"{out.name}-{count}") for count in itertools.count(2))
     yield from (root / f"{now:%Y%m%dT%H%M%SZ}-{count}" for count in itertools.count(1))
 
 
@@ -184,7 +185,7 @@ def _place(work: Path, names: Iterator[Path]) -> Path:
                 raise
         else:
             return name
-    raise ResultsError("the place of the run was taken while it was measured: name a new folder")
+    raise AssertionError("names do not end")
 
 
 def _point_latest(root: Path, name: str) -> None:

@@ -142,14 +142,16 @@ def test_a_folder_of_ones_own(some_results, tmp_path):
     assert write_run(some_results[:1], empty, **MANIFEST) == empty
 
 
-def test_a_folder_that_is_taken_while_measuring_is_not_overwritten(some_results, tmp_path):
+def test_a_folder_that_is_taken_while_measuring_is_not_overwritten_and_the_run_is_beside_it(some_results, tmp_path):
     out = tmp_path / "mine"
-    with pytest.raises(ResultsError, match="was taken"), RunWriter(out) as writer:  # noqa: PT012
+    with RunWriter(out) as writer:
         writer.add(some_results[0])
         out.mkdir()
         (out / "precious").write_text("x")
-        writer.finish(**MANIFEST)
-    assert everything(tmp_path) == {"mine": None, "mine/precious": b"x"}
+        stored = writer.finish(**MANIFEST)
+    assert everything(out) == {"precious": b"x"}
+    assert stored.path == tmp_path / "mine-2"
+    assert read_run(stored.path).results[0].target == some_results[0].record.target
 
 
 def test_leaving_without_finishing_leaves_nothing(some_results, tmp_path):
