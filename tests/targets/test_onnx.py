@@ -504,6 +504,17 @@ def both_in_one(path, shape, of_y, how):
     return path
 
 
+@pytest.mark.parametrize(("shape", "of_y"), [(["n", 4], []), (["n"], []), ([2, 4], [2]), ([8], [4])])
+def test_an_output_without_a_value_for_each_input_is_no_crash(tmp_path, shape, of_y):
+    """A sum, a mean: our memory for it has another shape, and the runtime's error was called the model's."""
+    path = gated(tmp_path / "gelu.onnx", shape, shape)
+    loaded = onnx.load(path)
+    loaded.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, of_y))
+    onnx.save(loaded, path)
+    with pytest.raises(UsageError, match="gives y of shape .* not a value for each"):
+        chosen(path, call="f(x, g)", function="swiglu")
+
+
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize(
     ("shape", "of_y"), [(["n"], ["m"]), ([2, 8], [2, 4]), (["n", 6], ["n", 3]), (["n", "m"], ["n", "k"])]
