@@ -250,6 +250,16 @@ def with_parameters(functions: tuple[str, ...], parameters: tuple[tuple[str, str
     return tuple(named(each, dict(parameters)) for each in functions) if parameters else functions
 
 
+def _each_once(
+    context: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """The pairs; UsageError where a name has two values."""
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"{_name(param)} {twice} is given twice")
+    return pairs
+
+
 def _name(param: click.Parameter | None) -> str:
     return param.opts[-1] if param is not None else "the number"
 
@@ -260,7 +270,7 @@ WORKERS = whole_number(1, MOST_WORKERS)
 MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 LENGTH = whole_number(1, 1 << 26)  # `plans.LONGEST`
 PARAMETERS = click.option("--param", "parameters", type=Typed("NAME=NUMBER", _number), multiple=True,
-                          metavar="NAME=NUMBER",
+                          metavar="NAME=NUMBER", callback=_each_once,
                           help="A parameter of the function, exactly: mu=0.5, sigma=1/3; may be repeated.")  # fmt: skip
 SECONDS = real_number(0.0, LONGEST_S, above=True)
 _TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`

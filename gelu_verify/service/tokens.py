@@ -81,7 +81,7 @@ def checked_token(tokens: Sequence[Token], authorization: str | None, *scopes: s
     scheme, _, text = (authorization or "").partition(" ")
     right = [each for each in tokens if hmac.compare_digest(text.strip().encode(), each.text.encode())]
     if scheme.lower() != "bearer" or not right:
-        detail = "wrong token (accepted: `Bearer` and a token of this server)"
+        detail = f"{'wrong' if authorization else 'no'} token (accepted: `Bearer` and a token of this server)"
         raise Problem(401, "token", detail, {"WWW-Authenticate": "Bearer"})
     if right[0].scopes.isdisjoint(scopes):
         raise Problem(403, "scope", f"the token does not permit this (it needs the scope {' or '.join(scopes)})")

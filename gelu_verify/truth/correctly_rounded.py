@@ -149,6 +149,8 @@ def _checked_out(out: Any, x: np.ndarray) -> np.ndarray:
         raise UsageError(f"out has shape {out.shape}, x {x.shape}: they must have one shape")
     if not out.flags.writeable:
         raise UsageError("out is read-only")
+    if any(n > 1 and not step for n, step in zip(out.shape, out.strides, strict=True)):
+        raise UsageError("out has one place for several values (a stride of 0)")
     return np.asarray(out)
 
 

@@ -835,3 +835,8 @@ def test_a_name_that_the_stream_cannot_hold_is_escaped(tmp_path):
 def test_recorded_runs_that_are_nowhere_are_an_error(tmp_path):
     done = call("report", ".", "--recorded", str(tmp_path / "nosuch"))
     assert (done.exit_code, "nosuch' does not exist" in done.stderr) == (2, True)
+
+
+def test_a_parameter_has_one_value():
+    done = call("lookup", "gelu", "float32", "1", "--param", "mu=1", "--param", "mu=2")
+    assert (done.exit_code, "--param mu is given twice" in done.stderr) == (2, True)

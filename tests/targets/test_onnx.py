@@ -511,7 +511,7 @@ def test_an_output_without_a_value_for_each_input_is_no_crash(tmp_path, shape, o
     loaded = onnx.load(path)
     loaded.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, of_y))
     onnx.save(loaded, path)
-    with pytest.raises(UsageError, match="gives y of shape .* not a value for each"):
+    with pytest.raises(UsageError, match=r"gives y of shape .* not a value for each"):
         chosen(path, call="f(x, g)", function="swiglu")
 
 

@@ -316,6 +316,7 @@ def test_what_x_may_not_be(x, words):
         (np.empty(3, np.float32), r"out has shape \(3,\), x \(4,\)"),
         (np.empty((1, 4), np.float32), r"out has shape \(1, 4\), x \(4,\)"),
         (np.frombuffer(bytes(16), np.float32), "out is read-only"),
+        (np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (4,), (0,)), "one place for several values"),
         ([0.0] * 4, "out must be a NumPy array, not list"),
         (np.float32(0), "out must be a NumPy array, not float32"),
     ],
