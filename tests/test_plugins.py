@@ -63,6 +63,7 @@ def test_references_are_right(environment):
     assert json.loads(done.stdout) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_value_at_zero_that_is_no_number_of_the_dtype_has_an_error(run, dtype):
     y = Fraction(3, 5)
@@ -82,6 +83,7 @@ def test_irrational_values_and_signs_at_zero(run):
     assert json.loads(run("lookup", "cubic", "float32", "-inf", "--json").stdout)["y"] == "-inf"
 
 
+@pytest.mark.nightly
 def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
     done = run("run", "others", "--no-throughput", "--no-report", "--out", "stored", "--json")
     results = {each["target"]: each for each in json.loads(done.stdout)}

@@ -155,7 +155,7 @@ REGRESSIONS = {
 }
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_a_regression_does_not_pass(name):

@@ -134,6 +134,7 @@ def modelled(form, working=None, stored=None):
     return lambda dtype, x: evaluate(root, dtype, x, Arithmetic(working or dtype, {}, stored or {}))[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("form", "dtype"),
     [
@@ -157,6 +158,7 @@ def test_every_dtype_and_gradients(form, dtype):
     assert found["worst"]["rest"] == 0
 
 
+@pytest.mark.nightly
 def test_two_misprints_are_found():
     held = {"sqrt(2/pi)": "0.8", "0.044715": "0.045"}
     found = attribute(user("gelu_tanh", modelled("gelu_tanh_tanh", stored=held)), "float32", "quick").record

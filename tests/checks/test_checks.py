@@ -104,7 +104,7 @@ def test_a_check_that_finds_more_where_more_is_tried_says_so(monkeypatch):
     assert {"nan", "lane"} <= looked & called
 
 
-@pytest.mark.few(56)
+@pytest.mark.few(30)
 @pytest.mark.parametrize(
     ("check", "mutant", "dtype"),
     [
@@ -142,7 +142,7 @@ def check_not_accused(record):
     assert record.zero_from is None
 
 
-@pytest.mark.few(18)
+@pytest.mark.few(9)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", NATIVE_FIRST)
 def test_a_correct_implementation_is_never_accused(function, dtype):
@@ -278,6 +278,7 @@ WITH_PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("other", WITH_PIECES, ids=lambda f: f.name)
 def test_a_function_with_pieces_is_named_only_where_its_pieces_are_tried(other):
     """The target is that function where all are compared, and the one that it claims to be elsewhere."""
@@ -387,7 +388,7 @@ HONEST = [
 ]
 
 
-@pytest.mark.few(11)
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("honest", "dtype"), [pytest.param(*case, id=f"{k}-{case[0].function}-{case[1]}") for k, case in enumerate(HONEST)]
 )

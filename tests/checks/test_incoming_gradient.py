@@ -15,6 +15,7 @@ def first_for_all(dy, x, g):
     return swiglu_grad(dy[:1], x, g)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("function", "fails"), [(swiglu_grad, False), (first_for_all, True)])
 def test_a_second_input_at_the_end_of_the_dtype_says_nothing_of_it(function, fails):
     found = verify(function, "swiglu_grad", "float32", plan="landmarks", budget=0, call="f(dy, x, g)")

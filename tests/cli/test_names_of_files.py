@@ -79,7 +79,7 @@ def test_a_source_in_a_folder_that_c_cannot_name(tmp_path):
     assert includable(tmp_path / "k.c") == tmp_path / "k.c"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["a b", "k\nl", BYTES, "a:b", '"q"', "$(touch pwned)", "%s{}", "\x1b[31m", "<b>"])
 def test_folders_of_any_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -442,6 +442,7 @@ def test_what_only_one_run_called_beside_the_plan_decides_nothing(run_of, how):
     assert only(compare_runs(plain, same)).verdict == "worse"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_function_is_neither_worse_nor_better_however_it_is_asked(run_of, seed):
     """Random pairs of plans, seeds and policies, timed or with a length or not, of random faults."""

@@ -35,6 +35,7 @@ def inputs(function, fmt, rng, count):
 
 @pytest.mark.few(40)
 @every_function
+@pytest.mark.few(20)
 @pytest.mark.parametrize("count", [30, *nightly(3000)])
 def test_every_value_is_decided_and_right(name, count):
     rng = random.Random(name)

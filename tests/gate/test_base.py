@@ -114,6 +114,7 @@ def test_a_hook_of_git_sees_the_same(project, monkeypatch):
     assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["moved", *nightly("restored", "merged")])
 def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkeypatch, how):
     edited(project, *WORSE)
@@ -139,6 +140,7 @@ def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkey
     assert "held against the commit of its budget" in said
 
 
+@pytest.mark.nightly
 def test_what_is_lost_beyond_the_headroom_is_over_though_the_code_is_the_same(project):
     """As where a compiler or a library is at fault, or a row was never that of its commit."""
     edited(project, "0.70710678118654752", "0.7071")

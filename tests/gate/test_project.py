@@ -137,6 +137,7 @@ def test_what_the_project_says_of_all_is_not_said_of_a_target_that_is_added(tmp_
     assert [(each.functions, each.dtypes) for each in both] == [(("relu",), ("float16",)), (("silu",), ("float32",))]
 
 
+@pytest.mark.nightly
 def test_init_names_the_dtypes_that_a_target_returns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ops.py").write_text(OPS)
@@ -261,6 +262,7 @@ def test_what_fails_already_is_accepted_until_somebody_says_why(project):
 
 
 @needs_compiler
+@pytest.mark.nightly
 def test_reasons_to_write_get_a_table_where_there_is_none(project):
     edited(project, "v < -700", "v < -50")
     file = project / "gelu-verify.toml"
@@ -596,6 +598,7 @@ def several(project):
 
 @pytest.mark.few(1)
 @needs_compiler
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "text", "why"),
     [
@@ -628,6 +631,7 @@ def test_a_machine_without_a_compiler_is_named(several, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.nightly
 def test_single_rows_are_judged_and_made_anew(several):
     assert "1 of 1 within budget" in call("gate", "--rows", "*/relu/*")[1]
     for option in (("--target", "k.d"), ("--rows", "*/gelu/*")):

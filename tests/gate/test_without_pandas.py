@@ -103,6 +103,7 @@ def test_the_code_of_a_budget_is_measured(gated):
 
 
 @needs_compiler
+@pytest.mark.nightly
 def test_a_run_is_stored_and_judged(gated):
     run = ["run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "kept"]
     done = gated.in_turn(run, ["gate", "kept"], ["report", "kept"])
@@ -116,6 +117,7 @@ def test_a_run_is_stored_and_judged(gated):
 
 
 @needs_compiler
+@pytest.mark.nightly
 def test_a_run_with_parquet_is_not_believed_without_its_buckets(gated, monkeypatch):
     words = ("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--no-report", "--out", "parquet")
     monkeypatch.chdir(gated.project)

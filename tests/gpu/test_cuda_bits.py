@@ -21,7 +21,7 @@ def library(tmp_path_factory):
     return lambda name: compiled_for_cpu(name, folder)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_all_16_bit_answers(library, dtype, function):
@@ -30,7 +30,7 @@ def test_all_16_bit_answers(library, dtype, function):
     assert np.array_equal(y, np.load(resource(f"data/reference/{function}/{dtype}.npy")))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_wide_answers(library, dtype, function):
@@ -72,7 +72,7 @@ def test_any_length_place_and_in_place(library, dtype):
     assert np.array_equal(x, y)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("source", "suffix"),
     [
@@ -112,6 +112,7 @@ def test_forms_with_parameters_are_those_of_the_cpu(library, source):
         same_numbers(kernel.dtype, module.run(kernel.symbol, x, np.empty_like(x), *taken), ours)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("source", ["float16_published.cu", "bfloat16_published.cu", "float32_published.cu"])
 def test_published_forms_are_those_of_the_cpu(library, source):
     """Where tanh.approx is tanhf, as on a CPU."""
@@ -130,6 +131,7 @@ def same_numbers(dtype, got, expected):
     assert [fmt.bits_text(int(bits)) for bits in got[~nan & (got != expected)][:3]] == []
 
 
+@pytest.mark.nightly
 def test_tables_say_what_there_is(library):
     rows = [(kernel, source.name) for source in sources() for kernel in library(source.name).kernels]
     names = [(kernel.name, kernel.dtype) for kernel, _ in rows]

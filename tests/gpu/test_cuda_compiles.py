@@ -73,6 +73,7 @@ def test_each_source_says_how_it_is_built():
         assert ("-fmad=false" in build.flags) == exact, "the shared headers count every rounding as written"
 
 
+@pytest.mark.nightly
 def test_compiled_once_for_each_content(tmp_path, monkeypatch):
     requiring.nvcc()
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -140,9 +140,7 @@ def test_a_fault_of_a_length_is_reported_by_the_length(hosts, library, name, suf
     ("name", "aligned"),
     [
         ("x_aligned_16", 16),
-        ("multiple_of_8", None),
-        ("writes_nothing", None),
-        *nightly(("y_aligned_32", 32), ("aligned_256", 256)),
+        *nightly(("y_aligned_32", 32), ("aligned_256", 256), ("multiple_of_8", None), ("writes_nothing", None)),
     ],
 )
 def test_a_fault_of_an_alignment_is_not_called_one_of_a_length(hosts, library, name, aligned, suffix):
@@ -172,6 +170,7 @@ def test_a_length_can_be_asked_for(hosts, library):
     assert "2,345 elements" in done.stdout
 
 
+@pytest.mark.nightly
 def test_a_length_does_not_change_what_is_measured(hosts, library):
     target = chosen(hosts, library, "good", "f32")
     one, other = (sweep(target, make_plan("quick", "relu", "float32", length=length)) for length in (None, 1001))

@@ -143,7 +143,7 @@ def judged(hosts, faulty, name, ranges=("2.99999:3.00001", "-1:-0.999999")):
     return sweep(one(hosts, faulty, name), make_plan("default", "relu", "float32", 0, list(ranges)))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "kind", "where", "words"),
     [
@@ -184,6 +184,7 @@ def test_what_breaks_down_is_named_with_the_smallest_range(hosts, faulty, name, 
     assert result.table is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "where"), [("c_prints", AT_THREE), ("prints", AT_THREE)])
 def test_what_prints_is_measured_and_named(hosts, faulty, name, where, capfd):
     record = judged(hosts, faulty, name).record
@@ -239,7 +240,7 @@ def test_a_nan_is_a_nan_in_another_call(tmp_path):
     assert (result.failure, result.grade) == (None, "correctly_rounded")
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["good", "c_good"])
 @pytest.mark.parametrize("plan", ["default", "landmarks"])
 def test_what_is_right_is_never_accused(hosts, faulty, name, plan):
@@ -297,6 +298,7 @@ def test_memory_that_short_calls_keep_counts_as_what_one_long_call_takes(hosts, 
     assert raised.value.kind == "memory"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64", *nightly("float16")])
 def test_every_dtype_crosses_as_its_bits(hosts, faulty, dtype):
     (found,), _ = hosts.select([f"{faulty}:good"], function="relu", dtype=dtype)
@@ -458,6 +460,7 @@ RESERVING = """
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("has_driver", [False, True])
 def test_what_is_mapped_and_never_touched_is_not_memory_with_and_without_a_driver(tmp_path, has_driver):
     driver = tmp_path / "libcuda.so.1"

@@ -48,7 +48,7 @@ def judged(target):
     return sweep(target, make_plan("default", "relu", "float32", 0, RANGES))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
 @pytest.mark.parametrize("name", [*list(WORDS)[::3], *nightly(*(name for k, name in enumerate(WORDS) if k % 3))])
 def test_a_changed_floating_point_environment_is_named_and_spoils_nothing(chosen, name):
@@ -84,7 +84,7 @@ def test_the_callers_environment_does_not_reach_the_target():
     assert found.failure is None
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize(
     ("name", "words"),
@@ -277,6 +277,7 @@ def sets_a_variable(x):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["sqlite", "threads", "logs", "makes_a_folder", "sets_a_variable"])
@@ -303,6 +304,7 @@ def test_memory_that_is_given_back_while_nobody_looks_is_not_held(monkeypatch, g
     assert bool(said) != given_back
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["compiles", "frees"])
 def test_what_is_compiled_for_each_length_or_is_free_is_not_held(name):

@@ -129,6 +129,7 @@ SELDOM = [function for function in EVERY if function not in OFTEN]
 ON_PTX = (*OFTEN, "gelu_tanh_grad")
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("function", "answers"),
@@ -156,6 +157,7 @@ def test_float32_is_counted_as_on_the_cpu(built, function, answers):
     assert_same(finish(merge(tables), pieces), finish(reduction.table(), pieces))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("function", [*OFTEN, *nightly(*SELDOM)])
 def test_float64_is_counted_as_on_the_cpu(built, function):
     fmt, entry, library = get_format("float64"), get_function(function), built(function)
@@ -432,6 +434,7 @@ def judges_on_device(built, monkeypatch):
     return JudgedThere(name="cuda.gelu_erf", function="gelu", dtypes=("float64",), device=Imitated(built("gelu")))
 
 
+@pytest.mark.nightly
 def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judges_on_device):
     plan = make_plan("default", "gelu", "float64", 0)
     here = sweep(replace(judges_on_device, judges_on_device=False), plan, workers=1).record

@@ -47,6 +47,7 @@ def test_fused_is_better_than_composed_in_numbers():
     assert f"{100 * early.second.composed_correctly_rounded:.0f}"[:2] in early.sentence
 
 
+@pytest.mark.nightly
 def test_a_zero_of_the_other_sign_is_not_another_form():
     """Both are right where g is 0."""
     early, other = judged("gate_rounded_early"), judged("gate_with_a_beta")

@@ -56,6 +56,7 @@ def swept(kernel, dtype, budget, seed=0, kept=None, workers=2, progress=None):
 SEEDS_AND_COUNTS = np.random.default_rng(2).integers([0, 1], [2**31, 7], (12, 2)).tolist()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("seed", "count"), [(7, 4), *nightly(*map(tuple, SEEDS_AND_COUNTS))])
 def test_the_table_is_that_of_a_sweep_of_all_inputs_that_were_tried(dtype, seed, count):

@@ -100,7 +100,7 @@ def record(found):
 # ---- interrupted runs --------------------------------------------------------------------------------
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_of_another_table_is_not_continued(tmp_path, seed):
     """Wherever the run was killed, and whichever element is another one."""
@@ -117,6 +117,7 @@ def test_a_run_of_another_table_is_not_continued(tmp_path, seed):
     assert record(mixed) == record(run(tmp_path / "other", Told()))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("chunks", [2, 5])
 def test_a_run_of_the_same_table_is_continued(tmp_path, chunks):
     planted(TABLE)
@@ -209,6 +210,7 @@ def test_what_is_kept_without_outputs_is_not_used(tmp_path):
 # ---- parts -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", ["", "payload"])
 def test_parts_of_different_implementations_are_refused(tmp_path, monkeypatch, what):
     planted(BY_VARIABLE)

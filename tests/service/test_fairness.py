@@ -131,6 +131,7 @@ def connected(server, count):
     return [status(raw(server, request)) for _ in range(count)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("proxies", ["192.0.2.1", "127.0.0.1"])
 def test_new_connections_are_limited_but_those_of_a_proxy(proxies):
     limits = ("--limit", "connections_per_s=1", "--limit", "connections_per_client=5")

@@ -65,6 +65,7 @@ def child_of(family):
 # ---- failures ----------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("family", "words"),
     [
@@ -301,6 +302,7 @@ def test_library_processes_have_a_lower_priority(environment):
         assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
+@pytest.mark.service
 def test_the_command_accepts_installed_none_and_names():
     command = [sys.executable, "-P", "-m", "gelu_verify", "serve", "--answers", "torhc"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

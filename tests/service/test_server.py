@@ -335,6 +335,7 @@ def names(server):
         return [run["id"] for run in json.load(done)["runs"]]
 
 
+@pytest.mark.service
 def test_after_a_kill_every_run_that_was_reported_is_there(tmp_path):
     with serving("--store", tmp_path / "store") as server, ThreadPoolExecutor(1) as pool:
         reported = [upload(server)]

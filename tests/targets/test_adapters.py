@@ -48,6 +48,7 @@ def language(request):
     return name.format, *cases
 
 
+@pytest.mark.few(2)
 def test_every_number_arrives_there_and_back(language):
     """In two frames, and in a call after them; a NaN as one, whichever."""
     name, dtypes, identity, *_ = language
@@ -62,6 +63,7 @@ def test_every_number_arrives_there_and_back(language):
             assert np.isnan(y[~numbers].view(dtype)).all()
 
 
+@pytest.mark.few(2)
 def test_the_function_is_that_of_the_language(language):
     name, _, _, (function, expression, most), *_ = language
     x = np.array([0.5, -1.25, 3e-5])
@@ -70,6 +72,7 @@ def test_the_function_is_that_of_the_language(language):
     assert max(error_in_ulp(function, "float64", *point) for point in zip(x, y, strict=True)) <= most
 
 
+@pytest.mark.few(2)
 def test_a_second_input_is_beside_x(language):
     """In two requests, and in one after them."""
     name, dtypes, _, _, product, *_ = language
@@ -83,6 +86,7 @@ def test_a_second_input_is_beside_x(language):
             np.testing.assert_array_equal(three.evaluate(dtype, x).view(dtype), due)
 
 
+@pytest.mark.few(2)
 def test_what_is_wrong_is_said(language):
     name, dtypes, identity, _, product, other, said_of_it, unknown = language
     with pytest.raises(UsageError, match=r"\bg\b"):  # of a function of one input

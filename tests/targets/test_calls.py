@@ -309,6 +309,7 @@ def test_the_names_of_parameters_say_how_it_is_called(file, path, call, function
     halves(target)
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
@@ -508,6 +509,7 @@ NEEDED = (  # parameters that say nothing by their names, and what is computed w
 )
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("form", ["def relu({}): return {}", "class relu:\n    def __call__(self, {}): return {}"])
 @pytest.mark.parametrize(("needed", "result", "is_found"), NEEDED)
 def test_a_call_is_offered_with_what_came_of_it(tmp_path, form, needed, result, is_found):
@@ -525,6 +527,7 @@ def test_a_call_is_offered_with_what_came_of_it(tmp_path, form, needed, result, 
         np.testing.assert_array_equal(got.view(np.float32), np.maximum(x, 0))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("dtype", [None, "float32"])
 @pytest.mark.parametrize("array", [None, "numpy"])
 @pytest.mark.parametrize(
@@ -724,6 +727,7 @@ def version(folder, monkeypatch, name):
     return chosen(name, dtype="float32").version
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ["main.py:gelu", "planted_package.main:gelu"])
 @pytest.mark.parametrize("part", ["main.py", "planted_package/__init__.py", "planted_package/deep.py",
                                   "planted_package/later.py", "planted_package/main.py"])  # fmt: skip

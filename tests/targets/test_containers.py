@@ -62,6 +62,7 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*HALVES, *nightly(*SELDOM, "Layer")])
 def test_arrays_go_in_and_come_out(file, name):
     target = chosen(f"{file}:{name}", cflags="-std=c++20")

@@ -69,6 +69,7 @@ def test_all_of_a_run_keeps_to_it(source):
     assert "--contract 'multiple_of=16; at_least=32; aligned=64'" in result.record.repeat
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_it_demands_is_found_and_can_be_typed(tmp_path, seed):
     """Random demands: what the message says is what is demanded, or as much, and with it every value is right."""

@@ -89,6 +89,7 @@ def test_a_contract_is_kept_by_every_call_and_its_breach_is_named(library, symbo
     assert broken(library, symbol, call.partition(";")[0]) == kind
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 47, 48, 99, 100, 101, 4800, 5001])
 def test_bits_come_out_where_they_went_in(library, n):
     target, x = chosen(f"{library}:strict", call=STRICT), some_bits("float32", n, seed=n)

@@ -104,6 +104,7 @@ def called(file, symbol, convention=None, **options):
 OFTEN = ("reversed", "adds", "multiplies", "in_place", "of_any", "of_four", "Relu")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("symbol", [*OFTEN, *nightly(*(each for each in CALLED if each not in OFTEN))])
 def test_what_is_launched(file, symbol):
     options, text = CALLED[symbol]

@@ -50,6 +50,7 @@ def programs(here, family, dtypes, every):
                     yield target, dtype, bits, program
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("family", "dtypes"),
     [

@@ -73,6 +73,7 @@ def test_every_path_is_found(family):
         assert target.version
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", marked((*PATHS, *ON_REQUEST)))
 def test_every_path_computes_its_function(family):
     """Where nothing cancels: another variant of GELU is thousands of ulp away."""
@@ -81,6 +82,7 @@ def test_every_path_computes_its_function(family):
         assert largest(target, "float32", x) < 64, path
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("every", [False, *nightly(True)])
 @pytest.mark.parametrize("family", marked(PATHS))
 def test_any_dtype_any_input(family, every):

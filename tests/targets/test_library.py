@@ -45,6 +45,7 @@ def library(tmp_path_factory):
     return shared_library(tmp_path_factory.mktemp("library"), SOURCE)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("typed", ["magnitude_{}", "magnitude_{}:vector", "each_{}:scalar"])
 def test_bits_go_in_and_come_out_as_they_are(library, dtype, typed):

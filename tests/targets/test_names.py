@@ -112,6 +112,7 @@ def test_an_inline_variable_of_another_library_is_refused(tmp_path):
 
 
 @needs_cxx
+@pytest.mark.nightly
 def test_the_standard_library_of_cplusplus_is_nobody_elses(tmp_path):
     source = tmp_path / "std.cpp"
     source.write_text(

@@ -125,7 +125,7 @@ def test_what_is_offered_can_be_typed_and_is_right(tmp_path, seed):
     assert any(computes_relu(f"{file}:relu", line) for line in lines), question
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(80))
 def test_what_is_offered_for_a_kernel_launches_it(tmp_path, seed):
     requiring.nvcc()

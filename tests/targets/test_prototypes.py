@@ -247,6 +247,7 @@ void flagged(const float x[8], float y[8], unsigned char *flag)
 """
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("suffix", [".c", ".cpp"])
 @pytest.mark.parametrize(
     ("symbol", "why", "call"),
@@ -277,6 +278,7 @@ def test_a_source_may_be_given_any_value(tmp_path):
     assert negates(chosen(f"{tmp_path}/shapes.c:zeroed", call=call))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("symbol", "status"), [("status", "-7"), ("well", "1"), ("count", "2")])
 def test_a_status_that_says_failure_is_a_failure(file, symbol, status):
     target = chosen(f"{file}:{symbol}", call=FORMS[symbol][0])
@@ -371,6 +373,7 @@ def outcome(name, call):
 READS = "void f(const float *x, float *y, size_t n)"
 
 
+@pytest.mark.few(1)
 def test_reading_beyond_the_input_is_allowed_by_contract_only(file):
     assert outcome(f"{file}:reads", READS)[0] == "out of bounds"
     ok, note, noted = outcome(f"{file}:reads", f"{READS}; oob_reads=16")
@@ -525,6 +528,7 @@ void relu_rows(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("symbol", "function", "call"),
     [
@@ -561,6 +565,7 @@ void relu(const float *x, float *y, double *tmp, int n) {
     assert verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0, call=call).max_ulp == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("result", "is_one"), [("n", True), ("n * sizeof *x", True), ("n + 1", False), ("-22", False)])
 def test_how_many_values_or_bytes_it_wrote_is_no_error_status(tmp_path, result, is_one):
     body = f"for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; return {result};"

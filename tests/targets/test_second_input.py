@@ -175,6 +175,7 @@ def source(tmp_path_factory):
     return path
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("symbol", "asked"),
     [
@@ -221,6 +222,7 @@ def test_a_second_input_by_value_is_no_parameter_of_a_kernel(source):
         chosen(f"{source}:swiglu_f32", call="f<<<1, 1>>>(x, y, n, float g)")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("family", ["jax", "onnxruntime"])
 @pytest.mark.parametrize("function", ["geglu", "geglu_tanh", "swiglu", "reglu", "bias_gelu", "bias_gelu_tanh"])
 def test_families_have_them_as_models_do(family, function):

@@ -110,6 +110,7 @@ def test_flags_are_used_and_named(source):
 
 
 @needs_cc
+@pytest.mark.nightly
 def test_the_same_is_compiled_once_and_whatever_changes_anew(source, monkeypatch):
     chosen(f"{source}:gelu_f32")
     chosen(f"{source}:gelu_f32")
@@ -148,6 +149,7 @@ def test_cplusplus(tmp_path):
 
 
 @needs_cc
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("symbol", "dtype", "called"),
     [
@@ -240,6 +242,7 @@ def test_a_folder_that_others_can_write_to_is_refused(source):
 
 
 @needs_cc
+@pytest.mark.nightly
 def test_the_command_line_says_what_it_computes(source, tmp_path):
     command = [*PROGRAM, "run", f"{source}:silu:scalar", "--function", "gelu"]
     command += [

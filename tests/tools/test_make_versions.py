@@ -1,5 +1,6 @@
 """docs/versions.md is what tools/make_versions.py writes from the committed releases."""
 
+import pytest
 from repository import tool
 from synthetic_history import write_history
 
@@ -27,6 +28,7 @@ def test_it_says_what_holds_since_when_and_what_changed(tmp_path):
     assert "sigmoid" not in text  # a formula is on the page of the library
 
 
+@pytest.mark.nightly
 def test_no_page_of_the_committed_releases_is_too_large():
     pages = {name: len(text) for name, text in versions_files(versions.STORED) if name.endswith(".html")}
     assert "libraries.html" in pages

@@ -129,7 +129,7 @@ def close_to_midpoints(name):
     return x, np.array([arb_round(FUNCTIONS[name], FMT, int(b)) for b in x.view(np.uint64)], np.uint64)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_is_correctly_rounded(library, name):
     for x, wanted in (cases(name), close_to_midpoints(name)):

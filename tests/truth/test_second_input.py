@@ -23,6 +23,7 @@ def bits(dtype, text):
     return get_format(dtype).parse(text)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", ["swiglu", "bias_gelu", "reglu_grad"])
 def test_a_finite_second_input_is_a_parameter(function, dtype):

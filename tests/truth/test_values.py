@@ -40,6 +40,7 @@ def specials(fmt):
 
 @pytest.mark.few(18)
 @every_dtype
+@pytest.mark.few(9)
 @pytest.mark.parametrize("name", NATIVE_FIRST)
 @pytest.mark.parametrize("points", [200, *nightly(2000)])
 def test_judging_is_what_the_oracle_says(name, dtype, points):

@@ -54,6 +54,7 @@ def measured(*words):
     return called("versions", *PACKAGE, "--find-links", "wheels", *words)
 
 
+@pytest.mark.nightly
 def test_each_release_has_a_line_and_the_change_is_told(once):
     found, _ = once
     assert found.exit_code == 0

@@ -44,6 +44,7 @@ def test_releases_are_in_order_of_version(history):
     assert [each.version for each in history.releases] == [f"1.{n}" for n in range(1, 11)]
 
 
+@pytest.mark.nightly
 def test_equal_releases_have_one_output(history):
     assert len(history.outputs) == 2
     digests = [next(iter(each.results[KEY].values())) for each in history.releases if not each.failure]
