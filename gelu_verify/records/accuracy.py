@@ -79,7 +79,7 @@ class Accuracy:
     """What grades are made of: of all finite inputs of a table, subnormal numbers that are lost apart."""
 
     precision: int  # of the dtype, in bits
-    finite: int  # inputs that are: where there are none, nothing is known of errors
+    is_scored: bool  # there are finite inputs: else nothing is known of errors
     incorrect: int  # outputs at finite inputs that are not the correctly rounded value
     faithful: bool  # every error that counts is below 1 ULP
     worst: Output | None  # the largest error that counts
@@ -107,7 +107,7 @@ class Accuracy:
     @property
     def correct(self) -> bool:
         """Whether every output is the correctly rounded value, of one or more."""
-        return bool(self.finite) and not self.incorrect
+        return self.is_scored and not self.incorrect
 
     @property
     def is_wide(self) -> bool:
@@ -153,7 +153,7 @@ class Accuracy:
             worst, lost = max(worst, lost, key=lambda output: output.error), None  # no grade depends on them
         return cls(
             precision=fmt.precision,
-            finite=int(columns["n"].sum(dtype=np.int64)),
+            is_scored=bool(len(columns["n"])),
             incorrect=int(columns["n"].sum(dtype=np.int64) - columns["correct"].sum(dtype=np.int64)),
             faithful=bool((errors.lost | (columns["faithful"] == columns["n"]) | (errors.error < 1)).all()),
             worst=worst,

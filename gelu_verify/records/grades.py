@@ -118,7 +118,7 @@ def grade_of(record: Record, accuracy: Accuracy) -> Grade | None:
     nonfinite = any(side.count for side in accuracy.nonfinite)
     if spoiled or nonfinite or accuracy.wrong or failed(record, "defect"):
         return "broken"
-    if not accuracy.finite:
+    if not accuracy.is_scored:
         return None
     witness, elsewhere = record.witness, _elsewhere(record)
     if accuracy.correct and (witness is None or witness.got_bits == witness.want_bits):

@@ -321,7 +321,7 @@ def _everywhere(record: Record, what: str, found: list[Span]) -> Iterator[str]:
 def _accuracy(record: Record, accuracy: Accuracy, grade: Grade | None, named: set[int]) -> Iterator[str]:
     """Where it is accurate; where it is not, what its absolute error is, and why it has no better grade."""
     fmt, tried = get_format(record.dtype), _tried(record, accuracy)
-    if not accuracy.finite:
+    if not accuracy.is_scored:
         yield "no finite input was tried"
     elif accuracy.correct:
         yield f"correctly rounded at {tried}"

@@ -176,7 +176,7 @@ def test_files_have_a_route_for_each_form(client, form):
 @pytest.mark.parametrize("body", [b"x\n1,5\n", b"nan\n0,84\n", b"x,y\n1,2,3\n"])
 def test_a_cell_beyond_the_header_is_no_part_of_another(body):
     """As a decimal comma makes it."""
-    with pytest.raises(Problem, match=r"number \d has \d cells"):
+    with pytest.raises(Problem, match=r"line \d has \d cells"):
         read_inputs("text/csv", body, FORMATS["float32"], 10)
 
 
