@@ -63,7 +63,7 @@ def budget(
     from ..gate.budgets import make_budgets, merged, write_budgets
     from ..gate.changes import changes
     from ..gate.reasons import with_reasons_to_write
-    from ..gate.rows import Selection
+    from ..gate.rows import ALL_ROWS, Selection
 
     check_apart("--resolve", "RUN", "--target", "--rows", "--accept", "--accept-existing")
     check_used(not runs, "RUN was measured before", "--workers")
@@ -116,7 +116,8 @@ def budget(
             source.refuse(f"{looser} budgets get looser", "--allow-looser", "accepts them", again)
         if project and text:
             _replace(project.file, text)
-        write_budgets(file, fresh, _one_line(source.command))
+        is_whole = not old or selection == ALL_ROWS  # else the other rows are not of that command
+        write_budgets(file, fresh, _one_line(source.command) if is_whole else "gelu-verify budget")
         say(f"written: {shown(file)} ({len(fresh.rows)} rows)")
     if project:
         tell_of_reasons_to_write(project)
