@@ -89,6 +89,13 @@ def test_of_a_file_that_nothing_reads_it_is_said_how_else(tmp_path, monkeypatch,
     assert re.findall("`(.*)`", str(said.value)) == [made] * bool(made)
 
 
+def test_code_of_a_device_has_no_shared_library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cubin").touch()
+    with pytest.raises(UsageError, match=r"name its source or its PTX, k\.cu:gelu or k\.ptx:gelu$"):
+        targets.select(["k.cubin:gelu"])
+
+
 @pytest.mark.parametrize("name", ["./file.txt:gelu", "gelu.wasm", "./gelu"])
 def test_what_is_of_no_kind_gets_the_accepted_kinds(name):
     with pytest.raises(UsageError, match=re.escape(f"unknown target {name!r}")) as raised:
