@@ -85,8 +85,8 @@ def unread_file(name: str) -> UsageError | None:
     if not path.is_file():
         return None
     if path.suffix in (".cubin", ".fatbin"):
-        sources = " or ".join(f"{path.stem}.{suffix}:{symbol or 'symbol'}" for suffix in ("cu", "ptx"))
-        return UsageError(f"{file} is code of a device, which nothing here reads: name its source or its PTX, {sources}")
+        either = " or ".join(f"{path.stem}.{suffix}:{symbol or 'symbol'}" for suffix in ("cu", "ptx"))
+        return UsageError(f"{file} is code of a device, which nothing reads here: name its source or its PTX, {either}")
     made = _TO_LIBRARIES.get(path.suffix[1:].lower())
     library = f" (such as by `{made.format(file, path.stem)}`)" if made else ""
     return UsageError(
