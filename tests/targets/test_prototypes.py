@@ -595,3 +595,21 @@ def test_what_is_offered_for_sizes_fits(tmp_path):
     with pytest.raises(UsageError, match=re.escape(f"--call '{call}'")):
         chosen(f"{tmp_path}/k.c:relu")
     assert verify(f"{tmp_path}/k.c:relu", "relu", "float32", plan="landmarks", budget=0, call=call).max_ulp == 0
+
+
+def test_an_alpha_and_a_beta_make_no_sum(tmp_path):
+    """BLAS's beta is that of y; of hard_sigmoid both are of x."""
+    (tmp_path / "k.c").write_text("""
+void hard_sigmoid(const float *x, float *y, int n, float alpha, float beta) {
+    for (int i = 0; i < n; i++) { float v = alpha * x[i] + beta; y[i] = v < 0 ? 0 : v > 1 ? 1 : v; }
+}
+void relu(int n, float alpha, const float *x, float beta, float *y) {
+    for (int i = 0; i < n; i++) y[i] = alpha * (x[i] > 0 ? x[i] : 0) + (beta == 0 ? 0 : beta * y[i]);
+}
+""")
+    for symbol, line in (
+        ("hard_sigmoid", r"f\(x, y, n, alpha=1.0f, beta=1.0f\)"),
+        ("relu", r"f\(n, alpha=1.0f, x, beta=1.0f, y=zeros\)"),
+    ):
+        with pytest.raises(UsageError, match=rf"alpha and beta need a value: give --call '{line}'$"):
+            chosen(f"{tmp_path}/k.c:{symbol}", function="relu")

@@ -142,7 +142,8 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
         inputs = rest
     if not outputs and len(inputs) == 1 and len(pointers) == 2:
         outputs = [i for i in pointers if i not in inputs and not const[i]]
-    if len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body) and not _is_scaled(declared):
+    reads = len(outputs) == 1 and _reads_first(parameters[outputs[0]].name, declared.body)
+    if reads and not _is_scaled(declared, outputs[0]):
         others = [i for i in pointers if i not in outputs]
         found.ask(f"it reads {_named(parameters[outputs[0]])} before it writes to it")
         if len(others) != 1:
@@ -238,7 +239,7 @@ def _count(declared: Declared, found: _Open) -> None:
 def _added(declared: Declared, found: _Open) -> None:
     """Whether it adds to its output."""
     for i, role in found.names.items():
-        if role == "y" and (_adds(declared.parameters[i].name, declared.body) or _is_scaled(declared)):
+        if role == "y" and (_adds(declared.parameters[i].name, declared.body) or _is_scaled(declared, i)):
             found.names[i] = f"y={ADDED_TO}"
             found.said.append("it adds to y, which is zero before")
 
@@ -290,9 +291,12 @@ def _adds(name: str, body: str) -> bool:
     return bool(adds) and not re.search(rf"{place}=(?!=)", body)
 
 
-def _is_scaled(declared: Declared) -> bool:
-    """Whether it gives alpha f(x) + beta y, as those of BLAS do."""
-    return {"alpha", "beta"} <= {each.name for each in declared.parameters if not each.pointers and _is_data(each)}
+def _is_scaled(declared: Declared, y: int) -> bool:
+    """Whether it gives alpha f(x) + beta y, as those of BLAS do: hard_sigmoid has both names, and reads no y."""
+    numbers = {each.name for each in declared.parameters if not each.pointers and _is_data(each)}
+    before, output = declared.parameters[y - 1], declared.parameters[y]
+    reads = _reads_first(output.name, declared.body) if declared.body else y > 0 and before.name == "beta"
+    return {"alpha", "beta"} <= numbers and reads
 
 
 def _values(declared: Declared, found: _Open, shown: str) -> None:
