@@ -51,7 +51,8 @@ def _phrases(record: Record, accuracy: Accuracy, grade: Grade | None) -> Iterato
     yield from _opened(record)
     if record.failure is not None:
         yield failure_text(record)
-    for name in failed(record, "defect"):
+    said = _of_random_outputs(record)
+    for name in (each for each in failed(record, "defect") if each not in said):
         if name == "finite":
             yield from _nonfinite(record, accuracy)
         else:
@@ -66,6 +67,13 @@ def _phrases(record: Record, accuracy: Accuracy, grade: Grade | None) -> Iterato
         yield from _worst(record, accuracy, named)
     losses = [name for name in failed(record, "loss") if name in LOSSES]
     yield from (LOSSES[name](record) for name in losses if name != "sign" or _x_of(record, name) not in named)
+
+
+def _of_random_outputs(record: Record) -> tuple[str, ...]:
+    """Defects that say the same again where equal calls give others, or that those outputs are of no function."""
+    if record.failure_kind != "nondeterministic":
+        return ()
+    return ("repeatable", *VARIANTS) if record.variant == "none" else ("repeatable",)
 
 
 def _named(record: Record, accuracy: Accuracy, grade: Grade | None) -> set[int]:

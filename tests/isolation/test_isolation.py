@@ -197,6 +197,8 @@ def test_what_is_not_deterministic_is_measured_and_named(hosts, faulty):
     record = judged(hosts, faulty, "c_random_bits").record
     assert record.failure_kind == "nondeterministic"
     assert "whatever they are" not in record.failure  # a call that gives the same once says nothing of its length
+    assert record.sentence.count("equal calls give other outputs") == 1
+    assert "computes neither" not in record.sentence
     assert record.max_ulp > 0
 
 
