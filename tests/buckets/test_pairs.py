@@ -118,6 +118,7 @@ def test_pairs_are_judged_and_counted_as_each_second_input_by_itself(function, d
 
 
 @pytest.mark.parametrize(("function", "dtype"), [("swiglu", "float16"), *nightly(("bias_gelu", "bfloat16"))])
+@pytest.mark.nightly
 def test_tables_of_parts_merge_to_that_of_the_whole(function, dtype):
     """In any order of the second inputs, of which no part is as long as a strip, or longer."""
     fmt, rng = get_format(dtype), np.random.default_rng(2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import judged
 from marking import nightly
@@ -37,6 +37,7 @@ def test_without_a_limit_there_is_none():
     assert Demands(max_ulp=0.0)
 
 
+@settings(max_examples=25)
 @given(st.floats(0, 1e17))
 def test_an_error_is_over_the_limit_or_not(limit):
     over = {record.key for record, _ in exceeded(RESULTS, Demands(max_ulp=limit))}
