@@ -135,7 +135,8 @@ class Packings(ast.NodeTransformer):
         if not isinstance(node.func, ast.Name) or node.func.id not in PACKINGS:
             return self.generic_visit(node)
         names = [each.id for each in node.args if isinstance(each, ast.Name)]
-        if len(names) != 2 or len(node.args) != 2 or node.keywords or not ({*names} - {"x"} <= {*SECOND}):
+        is_pair = len(node.args) == len(names) == 2 and any({*names} == {"x", second} for second in SECOND)
+        if not is_pair or node.keywords:
             self.wrong = True
             return node
         how, (first, other) = node.func.id, names

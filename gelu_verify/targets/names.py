@@ -24,21 +24,8 @@ _TOGETHER = {
     frozenset(("silu", "sigmoid")): "silu",
     frozenset(("silu", "relu")): "silu",
 }
-_GRADIENT = {
-    "grad",
-    "grads",
-    "gradient",
-    "backward",
-    "back",
-    "bwd",
-    "backprop",
-    "dx",
-    "deriv",
-    "derivative",
-    "prime",
-    "vjp",
-    "jvp",
-}
+_GRADIENT = {"grad", "grads", "gradient", "backward", "bwd", "backprop", "deriv", "derivative", "prime", "vjp", "jvp"}
+_LAST, _NO_GRADIENT = {"back", "dx"}, {"fall", "call", "write"}  # gelu_back, but no gelu_fall_back, nor gelu_back_end
 _PREFIXES = {"v": "v:", "fast": "rough", "faster": "rough", "d": "derivative"}
 # How a type is marked in a symbol: gelu_f32, gelu_tanh_bf16, xnn_f32_vgelu.
 MARKS = {
@@ -81,7 +68,7 @@ def _claimed(functions: set[str], words: list[str]) -> str | None:
     if not functions:
         return None
     together = _TOGETHER.get(frozenset(functions), " and ".join(sorted(functions)))
-    is_gradient = bool(_GRADIENT & set(words)) or words[0] == "d"
+    is_gradient = bool(_GRADIENT & set(words)) or (words[-1] in _LAST and words[-2] not in _NO_GRADIENT)
     return f"{together}_grad" if is_gradient and not together.endswith("_grad") else together
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..functions import second_of
 from .call_line import CallLine
 from .detection import Trial, shape_taken, trial
+from .names import claimed_by, symbol_of
 from .probing import ordinary_numbers
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def option_found(target: CallableTarget, tries: Mapping[str, Trial]) -> tuple[st
             return _in_words(made), f"--call {quote}{text}{quote}"
         if _shape(made) and target.dimensions == (None,) and (text := shape_taken(target, (dtype,))):
             return _in_words(made), f"--shape '{text}'"
-        if _shape(made) == (len(ordinary_numbers(dtype)) // 2,) and not target.line:  # it takes two inputs in one
+        is_open = target.function == "gelu" and not target.line and claimed_by(symbol_of(target.name))[0] is None
+        if is_open and _shape(made) == (len(ordinary_numbers(dtype)) // 2,):  # it takes two inputs in one
             return _in_words(made), "what it computes and how, such as --function swiglu --call 'f(packed(x, g))'"
     return None
 

@@ -50,7 +50,11 @@ SYMBOLS = {
     ("gelu_backward_kernel", "llm.c"): ("gelu_grad", None),
     ("dgelu", "Transformer Engine"): ("gelu_grad", None),
     ("bias_gelu_back", "Megatron-LM"): ("bias_gelu_grad", None),
-    ("d_gelu", ""): ("gelu_grad", None),
+    ("d_gelu", ""): ("gelu", None),  # of a device, or in double
+    ("gelu_fall_back", ""): ("gelu", None),
+    ("gelu_back_end", ""): ("gelu", None),
+    ("gelu_dx12", ""): ("gelu", None),
+    ("d_gelu_fwd", ""): ("gelu", None),
     ("gelu_dx", ""): ("gelu_grad", None),
     ("gelu_d", ""): ("gelu", None),
     ("GELU_taylor", "CUTLASS"): ("gelu_tanh", None),

@@ -613,3 +613,30 @@ void relu(int n, float alpha, const float *x, float beta, float *y) {
     ):
         with pytest.raises(UsageError, match=rf"alpha and beta need a value: give --call '{line}'$"):
             chosen(f"{tmp_path}/k.c:{symbol}", function="relu")
+
+
+@pytest.mark.parametrize(
+    ("declared", "does", "line"),
+    [
+        ("const float *x, float *dst, const int k, const long *ne", "dst[i] = R;", None),
+        ("const float *x, float *y, const int *ne", "y[i] = R;", None),
+        ("const float *x, float *y, int threads, int start_idx, int end_idx", "y[i] = R;",
+         "f(x, y, threads=1, start_idx=0, n)"),
+        ("int n, float alpha, float beta, const float *x, float *dy", "dy[i] *= alpha * R + beta;",
+         "f(n, alpha=1.0f, beta=1.0f, x, y=dy)"),
+        ("const float *x, float *y, const long *x_shape, const long *out_shape, int num_dims", "y[i] = R;",
+         "f(x, y, x_shape=&n, out_shape=&n, num_dims=1)"),
+    ],
+)  # fmt: skip
+def test_what_was_decided_or_offered_is_so_beside_names_that_mean_more(tmp_path, declared, does, line):
+    """An array that is called ne and not read, a range whose ends are called so, factors called as those of a sum."""
+    count = {"const int k": "k", "*ne": "*ne", "end_idx": "end_idx", "int n,": "n", "num_dims": "x_shape[0]"}
+    last = next(value for words, value in count.items() if words in declared)
+    also = "long m = 1; for (int k = 0; k < num_dims; k++) m *= x_shape[k] == out_shape[k];" * ("num_dims" in declared)
+    loop = f"for (long i = 0; i < {last}; i++) {{ {does.replace('R', '(x[i] > 0 ? x[i] : 0)')} }}"
+    (tmp_path / "k.c").write_text(f"void relu({declared}) {{ {also} {loop} }}\n")
+    if line is None:
+        chosen(f"{tmp_path}/k.c:relu", function="relu")
+    else:
+        with pytest.raises(UsageError, match=re.escape(f"give --call '{line}'")):
+            chosen(f"{tmp_path}/k.c:relu", function="relu")

@@ -128,19 +128,8 @@ def ports_of(
     if line.packing:
         second = next(each for each in line.packing[1:] if each != "x")
         tensors[0] = _halved(file, tensors[0])
-    if _loses(x, y, 2 if line.packing else 1):
-        raise UsageError(f"{file} gives {y.name} of shape {_text(y)} for {x.name} of {_text(x)}: not a value for each")
     ports = Ports(tensors[0], tensors[1], tensors[2] if beside else None, second, line.packing)
     return ports, tuple(_constant(file, inputs[name], value, x) for name, value in given.items())
-
-
-def _loses(x: OnnxValue, y: OnnxValue, inputs: int) -> bool:
-    """Whether an output cannot have a value for each of the inputs, of so many in one."""
-    if x.shape is None or y.shape is None or None in y.shape:
-        return False
-    if None in x.shape:
-        return len(y.shape) < len(x.shape)
-    return prod(filter(None, x.shape)) != inputs * prod(filter(None, y.shape))
 
 
 def _halved(file: str, x: Tensor) -> Tensor:

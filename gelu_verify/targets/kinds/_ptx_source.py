@@ -109,7 +109,8 @@ def _vector(name: str) -> str:
     head = re.match(r"_Z(\d+)", name)
     given = name[head.end() + int(head[1]) :] if head else ""
     found = [each for each in VECTORS if f"{len(each)}{each}" in given]
-    return found[0] if found and not re.search("PK?[a-z]", given) else ""
+    is_said = found and not given.startswith("I") and not re.search("PK?[a-z]", given)  # I: of a template
+    return found[0] if is_said else ""
 
 
 def _accessed(kernel: ParsedFunction) -> tuple[set[int], set[int]]:

@@ -28,9 +28,25 @@ _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate
 
 _FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode",
               "approximate", "approx"}  # fmt: skip
-_STEPS = {"ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy", "stride", "strides", "step", "pitch"}
+_NOT_COUNTED = {
+    "start",
+    "begin",
+    "first",
+    "ld",
+    "lda",
+    "ldb",
+    "ldx",
+    "ldy",
+    "inc",
+    "incx",
+    "incy",
+    "stride",
+    "strides",
+    "step",
+    "pitch",
+}  # as numbers of values
 _EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
-_DIMENSIONS = {"ndim", "ndims", "nd", "dim", "dims", "rank"}  # how many of these
+_DIMENSIONS = {"ndim", "ndims", "nd", "rank", "numdims"}  # how many of these
 
 
 @dataclass
@@ -185,10 +201,9 @@ def _count(declared: Declared, found: _Open) -> None:
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]
     whole = used if len(whole) > 1 and used else whole
-    extents = [i for i, each in enumerate(parameters) if i not in found.names and _has_extents(each)]
-    if extents and not any(role_of(parameters[i].name) == "n" for i in whole):
+    if extents := _extents(declared, found, whole):
         found.ask(f"{parameters[extents[0]].name} may be that of one dimension, of as many values as x has")
-        found.names[extents[0]] = f"{parameters[extents[0]].name}=&n"
+        found.names |= {i: f"{parameters[i].name}=&n" for i in extents}
         return
     there = [i for i, each in enumerate(parameters) if i not in found.names and _may_point_to_number(each)]
     if not whole and len(there) == 1 and not declared.space:
@@ -203,7 +218,7 @@ def _count(declared: Declared, found: _Open) -> None:
         found.names[whole[0]] = "n"
     elif whole:
         of_rows = [i for i in whole if rows and counts_rows(parameters[i].name)]
-        lasting = [i for i in whole if not (_FROM_ZERO | _STEPS) & set(words_of(parameters[i].name))] or whole
+        lasting = [i for i in whole if not _NOT_COUNTED & set(words_of(parameters[i].name))] or whole
         taken = (sized or of_rows or lasting)[-1]
         if not sized and _number(declared, found):
             found.perhaps = [taken]
@@ -249,10 +264,23 @@ def _may_point_to_number(parameter: CParameter) -> bool:
     return parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element)) and role_of(parameter.name) == "n"
 
 
-def _has_extents(parameter: CParameter) -> bool:
-    """Whether it is an array of the lengths of dimensions."""
-    is_array = parameter.pointers == 1 and bool(_WHOLE.fullmatch(parameter.element))
-    return is_array and bool(_EXTENTS & set(words_of(parameter.name)))
+def _extents(declared: Declared, found: _Open, whole: list[int]) -> list[int]:
+    """Which parameters are arrays of the lengths of so many dimensions as another one says, where none is the number
+    of values. A kernel cannot read our n, nor is there more than one of it."""
+    parameters, body = declared.parameters, declared.body
+    if declared.space == "global" or any(role_of(parameters[i].name) == "n" for i in whole):
+        return []
+    if not any(_is_rank(parameters[i]) for i in whole):
+        return []
+    arrays = [i for i, each in enumerate(parameters) if i not in found.names and each.pointers == 1]
+    arrays = [i for i in arrays if _WHOLE.fullmatch(parameters[i].element) and not parameters[i].size]
+    arrays = [i for i in arrays if _EXTENTS & set(words_of(parameters[i].name))]
+    return [i for i in arrays if not body or re.search(rf"\b{re.escape(parameters[i].name)}\s*\[\s*(?!\d)", body)]
+
+
+def _is_rank(parameter: CParameter) -> bool:
+    """Whether it says how many dimensions there are."""
+    return "".join(words_of(parameter.name)) in _DIMENSIONS
 
 
 def _is_only_read(parameter: CParameter, body: str) -> bool:
@@ -294,9 +322,12 @@ def _adds(name: str, body: str) -> bool:
 def _is_scaled(declared: Declared, y: int) -> bool:
     """Whether it gives alpha f(x) + beta y, as those of BLAS do: hard_sigmoid has both names, and reads no y."""
     numbers = {each.name for each in declared.parameters if not each.pointers and _is_data(each)}
-    before, output = declared.parameters[y - 1], declared.parameters[y]
-    reads = _reads_first(output.name, declared.body) if declared.body else y > 0 and before.name == "beta"
-    return {"alpha", "beta"} <= numbers and reads
+    if not {"alpha", "beta"} <= numbers:
+        return False
+    if not declared.body:
+        return y > 0 and declared.parameters[y - 1].name == "beta"
+    place = rf"\b{re.escape(declared.parameters[y].name)}\s*\[[^\]]*\]"
+    return bool(re.search(rf"\bbeta\s*\*\s*{place}|{place}\s*\*\s*beta\b", declared.body))
 
 
 def _values(declared: Declared, found: _Open, shown: str) -> None:
@@ -398,8 +429,8 @@ def _example(parameter: CParameter, declared: Declared, has_second: bool = False
             return "bytes"
         if has_second and words & _OF_A_ROW:
             return "n"
-        of_shape = words & _DIMENSIONS and any(map(_has_extents, declared.parameters))
-        return "0" if words & _FROM_ZERO and not of_shape else "1"
+        is_rank = _is_rank(parameter) and any(_EXTENTS & set(words_of(each.name)) for each in declared.parameters)
+        return "0" if words & _FROM_ZERO and not is_rank else "1"
     return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
 
 
