@@ -75,6 +75,7 @@ def test_a_value_at_zero_that_is_no_number_of_the_dtype_has_an_error(run, dtype)
     assert "y is exact" not in run("lookup", "other_mish_grad", dtype, "0").stdout
 
 
+@pytest.mark.nightly
 def test_irrational_values_and_signs_at_zero(run):
     found = json.loads(run("lookup", "other_softplus", "float64", "-0", "--json", "--digits", "50").stdout)
     assert found["exact"] == "0.69314718055994530941723212145817656807550013436026"

@@ -84,6 +84,7 @@ def test_two_formulas_and_a_kernel():
     assert "exp(" in record["pieces"][2]["what"] or "gelu_tanh_sigmoid" in record["pieces"][2]["what"]
 
 
+@pytest.mark.nightly
 def test_what_nothing_explains_is_a_piece_of_its_own(tmp_path):
     made = made_of("erfc", "coarse", "x", edges=["-2", "3"])
     attribution = attribute(made, "float32", "quick")

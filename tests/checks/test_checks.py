@@ -302,7 +302,7 @@ def test_what_is_no_function_here_is_none(claimed, constant):
     assert judged(target, "float16", "landmarks", few_calls=True).variant == "none"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("function", "noise"), [("gelu", 3), ("gelu_tanh", 3), ("silu", 3), ("gelu_grad", 1), ("gelu", 30)]
 )

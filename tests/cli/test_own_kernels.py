@@ -140,6 +140,7 @@ def test_where_nothing_is_named_ours_come_last_on_few_inputs_and_only_the_correc
     assert {job.plan.name for job in as_any} == {"default"}
 
 
+@pytest.mark.nightly
 def test_where_nothing_is_named_a_run_keeps_of_our_wide_tables_what_its_report_draws(tmp_path, monkeypatch):
     monkeypatch.setattr("gelu_verify.runs.measuring.find_jobs", lambda request, _: find_jobs(request, find))
     request = Request(functions=("silu",), dtypes=("float16", "float32"), own="briefly", throughput="none")

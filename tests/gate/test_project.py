@@ -278,6 +278,7 @@ def test_reasons_to_write_get_a_table_where_there_is_none(project):
 
 
 @needs_compiler
+@pytest.mark.nightly
 def test_a_dtype_that_a_target_does_not_compute_is_missing_though_its_row_is_kept(gated):
     file = gated / "gelu-verify.toml"
     text = file.read_text()

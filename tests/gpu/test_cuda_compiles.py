@@ -157,6 +157,7 @@ def test_without_pycuda(monkeypatch):
         cuda.Device()
 
 
+@pytest.mark.nightly
 def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
     """As `tox -e gpu` does: no test is skipped, none is run."""
     try:

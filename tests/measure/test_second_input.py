@@ -137,6 +137,7 @@ def check_counts(dtype, plan, target, found):
     assert found.alike[0] < found.alike[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("values", [8, *nightly(64)])
 def test_one_wrong_pair_among_all_is_found(values):
     """Of every x with each value: half a million pairs, and the 4 million of the plan."""
@@ -200,6 +201,7 @@ def bad_in_absolute_terms(x, g):
         return np.where((g == 3) & (x > 1), result * np.float32(1.25), result).astype(x.dtype)
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("every", [False, True])
 def test_the_worst_value_is_that_of_the_worst_grade(every, monkeypatch):

@@ -50,6 +50,7 @@ def text(statements, kind, n):
     return declared + statements.replace("{k}", kind).replace("{w}", word).replace("{n}", str(n))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", list(REGISTERS))
 def test_a_sum_of_a_product_has_two_roundings_or_one(kind):
     """A product that is rounded beside one that is not: at random, and never both ways where PTX names a rounding."""

@@ -140,6 +140,7 @@ def test_the_command_as_json_and_as_files(tmp_path):
     assert (tmp_path / "o" / "index.html").is_file()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "options", [[], ["--form", "tanh+fma", "--working", "float32", "--constant", "0.044715=0.0447"]]
 )

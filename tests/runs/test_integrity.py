@@ -101,6 +101,7 @@ def test_a_run_that_nobody_touched_is_believed(run, budgets):
 # ---- one bit -------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("flips", [8, *nightly(500)])
 @pytest.mark.parametrize("name", ["manifest.json", "buckets/000.parquet", "buckets/001.parquet"])
 def test_every_flipped_bit_is_refused(run, budgets, name, flips):

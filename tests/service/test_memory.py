@@ -79,6 +79,7 @@ def test_the_files_of_deploy_have_room_for_the_limits():
     assert "GELU_VERIFY_SPOOL" in (ROOT / "deploy/Dockerfile").read_text()
 
 
+@pytest.mark.service
 def test_files_that_were_not_asked_for_longest_go_first(tmp_path):
     async def asked():
         cache, made = FileCache(tmp_path, 250), []

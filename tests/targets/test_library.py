@@ -79,6 +79,7 @@ def test_its_description(library):
     assert "uint16_t" in chosen(f"{library}:magnitude_bf16").note
 
 
+@pytest.mark.nightly
 def test_the_run_says_what_it_really_computes(library):
     result = verify(f"{library}:gelu_f32", "gelu", "float32", "landmarks")
     assert result.record.variant == "gelu_tanh"

@@ -142,6 +142,7 @@ def test_what_is_offered_for_a_kernel_launches_it(tmp_path, seed):
     assert computes_relu(f"{file}:relu", line, "ptx"), question or file.read_text()
 
 
+@pytest.mark.nightly
 def test_a_kernel_that_no_launch_fits_is_judged(tmp_path):
     requiring.nvcc()
     file = tmp_path / "k.cu"

@@ -165,6 +165,7 @@ def test_a_result_that_a_thread_still_writes_to_is_named():
     assert result.record.failure_kind == "nondeterministic" or "repeatable" in result.failed_checks
 
 
+@pytest.mark.nightly
 def test_a_shared_buffer_of_what_says_that_it_is_safe_in_threads_is_a_race():
     """Nobody may excuse it: the answers of two threads are mixed."""
 

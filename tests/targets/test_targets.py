@@ -390,6 +390,7 @@ def test_what_is_allowed(file, path):
     assert chosen(f"{file}:{path}").evaluate("float32", x).shape == x.shape
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("path", "dtypes"), [("float32_only", ("float32",)), ("raises", DTYPES)])
 def test_dtypes_are_those_that_it_takes(file, path, dtypes):
     assert chosen(f"{file}:{path}").dtypes == dtypes

@@ -98,7 +98,7 @@ def test_where_ties_go_is_reported():
     assert judged(correct("gelu_sigmoid"), "bfloat16").rounding_mode == "nearest"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("share", [-0.6, 0.75, *nightly(-3, -1.25, -1, -0.9, -0.75, -0.5, 0.5, 1, 3)])
 def test_a_formula_that_is_a_little_off_is_rounded_to_nearest(dtype, share):

@@ -73,6 +73,7 @@ def test_nothing_is_measured_twice(recorded):
     assert "1/1" in measured("--again", "--to", "1.0").stderr
 
 
+@pytest.mark.nightly
 def test_what_is_asked_later_is_added(here):
     measured("--to", "1.0")
     measured("--to", "1.0", "--dtype", "float64")
