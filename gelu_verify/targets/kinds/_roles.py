@@ -275,7 +275,8 @@ def _extents(declared: Declared, found: _Open, whole: list[int]) -> list[int]:
     arrays = [i for i, each in enumerate(parameters) if i not in found.names and each.pointers == 1]
     arrays = [i for i in arrays if _WHOLE.fullmatch(parameters[i].element) and not parameters[i].size]
     arrays = [i for i in arrays if _EXTENTS & set(words_of(parameters[i].name))]
-    return [i for i in arrays if not body or re.search(rf"\b{re.escape(parameters[i].name)}\s*\[\s*(?!\d)", body)]
+    # read, and not only at places that are numbers: then there are that many dimensions
+    return [i for i in arrays if not body or re.search(rf"\b{re.escape(parameters[i].name)}\b(?!\s*\[\s*\d)", body)]
 
 
 def _is_rank(parameter: CParameter) -> bool:
