@@ -330,7 +330,8 @@ class Record:
     grade: Grade | None = field(
         metadata=about(
             "how good it is, in one word (`docs/grades.md`)",
-            null="in a condensed run of an earlier version, and where gelu-verify itself failed",
+            null="in a condensed run of an earlier version, where gelu-verify itself failed, and where no finite input "
+            "was tried and nothing is broken",
             since=2,
             always_since=LATER,
         ),
@@ -340,7 +341,7 @@ class Record:
         metadata=about(
             '`"="`: every input of the dtype was tried, or the grade is `broken`, which nothing can make worse; '
             '`">="`: from a sample, other inputs may make it worse',
-            null="in a run of an earlier version",
+            null="in a run of an earlier version, and where there is no grade",
             since=2,
             always_since=LATER,
         ),
@@ -404,7 +405,7 @@ class Record:
         metadata=about(
             '`"A:B"` as `--bits` takes it: the smallest range of the failing call\'s inputs that was found to '
             "show it; where the failure does not depend on the inputs, one input",
-            null="where nothing failed",
+            null="where nothing failed, and where the call did not fail when it was made again",
             always_since=2,
         ),
         default=None,
@@ -412,7 +413,7 @@ class Record:
     failure_length: Positive | None = field(
         metadata=about(
             "the smallest number of inputs in a call, as `--length` takes it, where the failure depends on it",
-            null="where nothing failed",
+            null="where nothing failed, or does not depend on it",
             since=2,
             always_since=LATER,
         ),

@@ -127,21 +127,13 @@ class Independence:
 
     def _of_all(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         """How many are kept, which all other tests take to be right."""
-        count, n, inputs = (
+        inputs, n = calls[0].inputs, sum(len(call.kept) for call in calls)
+        what, count = (
+            f"{KEPT}, of {'many' if inputs.is_mixed else 'one'} x",
             int(sum(call.kept.sum() for call in calls)),
-            sum(len(call.kept) for call in calls),
-            calls[0].inputs,
         )
         p, q = float(inputs.p.mean()), float(inputs.q.mean())
-        yield Tested(
-            f"{KEPT}, {'of many x' if inputs.is_mixed else 'of one x'}",
-            count,
-            n,
-            p,
-            q,
-            self._tolerance,
-            inputs.is_mixed,
-        )
+        yield Tested(what, count, n, p, q, self._tolerance, inputs.is_mixed)
 
     def _of_lanes(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         whole = self._sizes.long // LANES * LANES

@@ -141,7 +141,7 @@ class _Work:
         if any(each.startswith(KEPT) for each in drawn.findings):
             drawn.findings.sort(key=lambda each: not each.startswith(KEPT))
             self.notes.append(
-                "not as many are kept as should be: the tests of independence expect that, and say as much"
+                "how many are kept is not what is due: tests of independence take it to be, and fail of that alone"
             )
 
     def _repeats(self, target: Target, drawn: _Drawn) -> None:

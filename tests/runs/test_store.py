@@ -15,9 +15,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import requiring
 from forged import edited
 from mutants import at, correct, faulty, target
-from repository import SUPPORT
+from repository import ROOT, SUPPORT
 
 from gelu_verify.buckets.table import BITS
 from gelu_verify.errors import ResultsError
@@ -27,7 +28,9 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs import store as results_module
 from gelu_verify.runs.bucket_files import read_buckets
+from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import RunWriter, read_run, write_run
+from gelu_verify.truth.values import reference_bits
 
 FACTS = {"versions": {"numpy": "2"}, "machine": {"cpu": "x"}, "git": None, "copy_bytes_per_s": 1e9}
 MANIFEST = {"command": "gelu-verify run", "seed": 0, "plan": "quick", "absent": {"torch": "not here"}, "facts": FACTS}
@@ -152,6 +155,27 @@ def test_a_folder_that_is_taken_while_measuring_is_not_overwritten_and_the_run_i
     assert everything(out) == {"precious": b"x"}
     assert stored.path == tmp_path / "mine-2"
     assert read_run(stored.path).results[0].target == some_results[0].record.target
+
+
+def test_what_has_no_grade_and_what_failed_once_are_read_back_and_believed(tmp_path):
+    """No finite input was tried; and a call that did not fail when it was made again, of which no input is kept."""
+    calls = []
+
+    def once(dtype, x):
+        calls.append(x)
+        if len(calls) == 3:
+            raise ValueError("the third")
+        return reference_bits("gelu", dtype, x)
+
+    ungraded = sweep(correct("gelu"), make_plan("default", "gelu", "bfloat16", 0, ["nan:nan"]))
+    failed = sweep(target("gelu", once), make_plan("landmarks", "gelu", "bfloat16"))
+    stored = verified(read_run(write_run([ungraded, failed], tmp_path / "run", **MANIFEST)))
+    assert [record.grade for record in stored.results] == [None, "broken"]
+    assert [record.grade_bound for record in stored.results] == [None, "="]
+    assert (stored.results[1].failure_range, stored.results[1].failure_length) == (None, None)
+    jsonschema = requiring.module("jsonschema")
+    document = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    jsonschema.validate(document, json.loads((ROOT / "data" / "schema" / "run.json").read_text()))
 
 
 def test_leaving_without_finishing_leaves_nothing(some_results, tmp_path):

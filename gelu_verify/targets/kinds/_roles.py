@@ -28,23 +28,8 @@ _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate
 
 _FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode",
               "approximate", "approx"}  # fmt: skip
-_NOT_COUNTED = {
-    "start",
-    "begin",
-    "first",
-    "ld",
-    "lda",
-    "ldb",
-    "ldx",
-    "ldy",
-    "inc",
-    "incx",
-    "incy",
-    "stride",
-    "strides",
-    "step",
-    "pitch",
-}  # as numbers of values
+_NOT_COUNTED = {"start", "begin", "first", "ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy",
+                "stride", "strides", "step", "pitch"}  # fmt: skip
 _EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
 _DIMENSIONS = {"ndim", "ndims", "nd", "rank", "numdims"}  # how many of these
 
