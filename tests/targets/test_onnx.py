@@ -275,6 +275,26 @@ def test_a_reshaped_result_is_the_same_values(tmp_path, runtime):
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize(
+    ("last", "found"),
+    [("ReduceSum(r)", (1,)), ("Slice(r, zero, three)", (3,)), ("Unsqueeze(r, zero)", None), ("Identity(r)", None)],
+)
+def test_the_shape_of_a_result_is_the_one_that_is_returned(tmp_path, runtime, last, found):
+    """Also where the model says nothing of its output."""
+    numbers = [helper.make_tensor(name, TensorProto.INT64, [1], [n]) for name, n in (("zero", 0), ("three", 3))]
+    operator, _, operands = last.removesuffix(")").partition("(")
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node(operator, operands.split(", "), ["y"])]
+    border = [("x", TensorProto.FLOAT, ("n",))], [("y", TensorProto.FLOAT, None)]
+    target = chosen(saved(tmp_path / "ends.onnx", *border, nodes, numbers), runtime)
+    x = np.arange(-5, 6, dtype=np.float32)
+    if found is None:
+        np.testing.assert_array_equal(target.evaluate("float32", x.view("u4")).view("f4"), np.maximum(x, 0))
+        return
+    with pytest.raises(TargetFailure, match=rf"returned shape \({found[0]},\) for an input of shape \(11,\)"):
+        target.evaluate("float32", x.view("u4"))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
     ("options", "want"),
     [
         ({"kwargs": {"alpha": 0.5}, "call": "f(x)['y']"}, [-1.0, 1.5]),

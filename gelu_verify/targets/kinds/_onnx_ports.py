@@ -42,6 +42,8 @@ class Tensor:
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Its shape where the input is of `shape`: the same, or another one of as many values that it declares."""
+        if 0 in self.dimensions:
+            return shape
         declared = batches_for(self.dimensions, prod(shape))
         return declared.shape if len(self.dimensions) != len(shape) and declared.size == prod(shape) else shape
 
