@@ -19,6 +19,7 @@ from ...ptx.parse import parse
 from ..base import Target
 from ..contract import Contracted
 from ..names import claimed_by
+from ._cuda_source import exported
 from ._launch import is_launched, launches_of
 from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
 from ._prototype import Prototype, target_fields
@@ -42,15 +43,16 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         kernels = {
             each.name: each for each in parse(path.read_text(encoding="utf-8")).functions.values() if each.is_kernel
         }
-        if symbol not in kernels:
+        own = symbol if symbol in kernels else exported(list(kernels), symbol)
+        if own is None:
             raise UsageError(f"no kernel {symbol!r} in {file} (it has {', '.join(kernels) or 'none'})")
-        declared = declared_by(kernels[symbol], _dtype(name, symbol, kernels[symbol], asked))
+        declared = declared_by(kernels[own], _dtype(name, symbol, kernels[own], asked))
     except PtxError as error:
         raise UsageError(f"{file}: {error}") from None
 
     def called(asked: Asked) -> PtxFunction:
         said = prototype_for(declared, file, symbol, asked)
-        return _loaded(name, path, symbol, said if said.launch else replace(said, launch=declared.launch), asked)
+        return _loaded(name, path, own, said if said.launch else replace(said, launch=declared.launch), asked)
 
     try:
         function = called(asked)
@@ -105,9 +107,13 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
 
 
 def _vector(name: str) -> str:
-    """The vector that its arrays are of, by a C++ name that says so of all of them: `_Z4geluPK6float4PS_i`."""
-    head = re.match(r"_Z(\d+)", name)
-    given = name[head.end() + int(head[1]) :] if head else ""
+    """The vector that its arrays are of, by a C++ name that says so of all of them: `_Z4geluPK6float4PS_i`,
+    `_ZN2ns4geluEPK6float4PS0_i`."""
+    head = re.match(r"_ZN?", name)
+    given = name[head.end() :] if head else ""
+    while part := re.match(r"\d+", given):
+        given = given[part.end() + int(part[0]) :]
+    given = given.removeprefix("E") if head and head[0] == "_ZN" else given
     found = [each for each in VECTORS if f"{len(each)}{each}" in given]
     is_said = found and not given.startswith("I") and not re.search("PK?[a-z]", given)  # I: of a template
     return found[0] if is_said else ""
