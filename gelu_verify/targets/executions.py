@@ -106,7 +106,7 @@ def worst_of(
 def _judged(function: str, fmt: Format, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Errors in ULP without their signs, NaN where there is none; and what orders the outputs to an input: the error,
     of equal ones a wrong output last, then a NaN or an infinity without cause, or a number in the place of one."""
-    want, error, _ = judge(function, fmt.name, x, got)
+    want, error, _ = judge(function, fmt.name, x, got, keep=False)  # else it is the kernel whose memory grows
     is_number = is_finite(fmt, got) & is_finite(fmt, want)
     error = np.where(np.isinf(error) & ~is_number, np.nan, np.minimum(np.abs(error), LARGEST))
     wrong = np.where(np.isnan(error), np.inf, np.nextafter(error, np.inf))

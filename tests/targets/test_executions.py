@@ -18,6 +18,7 @@ from gelu_verify.records.grades import ORDER
 from gelu_verify.targets import incoming
 from gelu_verify.targets.execution_errors import ExecutionErrors, joined
 from gelu_verify.targets.executions import WorstOfExecutions, in_all_executions, worst_of
+from gelu_verify.truth import values
 from gelu_verify.truth.values import judge, reference_bits
 
 NAMES = ("lowest", "nearest", "highest")
@@ -59,6 +60,18 @@ def moved_by(steps):
         return np.where(finite, from_ordinals(fmt, ordinals(fmt, y) + np.where(finite, steps(x), 0)), y)
 
     return faulty("gelu", fault).answer
+
+
+def test_what_judges_the_executions_keeps_no_memory():
+    """It is in the process of the kernel, which was said to hold on to it."""
+    made = executed({name: moved_by(lambda x: 0 * x.astype(np.int64)) for name in NAMES})
+    x = np.random.default_rng(1).integers(0, 2**32, (2, 2 * values.WORTH_KEEPING), np.uint64).astype(np.uint32)
+    values.forget_values()
+    made.evaluate("float32", x[0])
+    kept = set(values._memory)
+    judge("gelu", "float32", x[1], x[1])  # which others judge again
+    assert len(values._memory) == len(kept) + 1
+    assert not kept
 
 
 def test_each_output_is_the_worst_and_all_are_counted():

@@ -88,17 +88,19 @@ def test_a_grid_of_whole_blocks_is_asked_for_as_many_values_as_the_contract_has(
         targets.select([RELU], call=line)
 
 
-@pytest.mark.parametrize(("vector", "lanes"), [("float4", 4), ("__half2", 2)])
-def test_vectors_that_a_mangled_name_says_are_asked_about(tmp_path, vector, lanes):
+@pytest.mark.parametrize(("vector", "lanes", "space"), [("float4", 4, ""), ("__half2", 2, ""), ("float4", 4, "a::b::")])
+def test_vectors_that_a_mangled_name_says_are_asked_about(tmp_path, vector, lanes, space):
     """Its number counts values or vectors; called with as many vectors as values it reads memory of others."""
     requiring.nvcc()
+    inside, ends = "".join(f"namespace {each} {{ " for each in space.split("::")[:-1]), "}" * space.count("::")
     (tmp_path / "k.cu").write_text(f"""#include <cuda_fp16.h>
-__global__ void relu({vector} const *x, {vector} *y, int n) {{
+{inside}__global__ void relu({vector} const *x, {vector} *y, int n) {{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i];
-}}""")
+}}{ends}""")
     file = nvcc.ptx_of(tmp_path / "k.cu", [], "sm_90")
-    symbol = re.search(r"\.entry (\w+)", Path(file).read_text())[1]
+    mangled = re.search(r"\.entry (\w+)", Path(file).read_text())[1]
     line = rf"f<<<\(n / {lanes} \+ 255\) / 256, 256>>>\(x, y, p3=n / {lanes}\); multiple_of={lanes}"
-    with pytest.raises(UsageError, match=f"may count values or vectors of {lanes}: give --call '{line}'"):
-        targets.select([f"{file}:{symbol}"], function="relu", dtype={4: "float32", 2: "float16"}[lanes])
+    for symbol in (mangled, f"{space}relu"):
+        with pytest.raises(UsageError, match=f"may count values or vectors of {lanes}: give --call '{line}'"):
+            targets.select([f"{file}:{symbol}"], function="relu", dtype={4: "float32", 2: "float16"}[lanes])
