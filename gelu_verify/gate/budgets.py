@@ -38,7 +38,7 @@ from .rows import (
 DIGITS = 3
 _CONDITIONS, _DIGEST = "conditions", "sha256"
 _DIGEST_LENGTH = 16
-_TABLES = ("regions", "specials", "fails")  # of a row, one line for each entry
+_TABLES = ("regions", "specials", "fails", "severities")  # of a row, one line for each entry
 _WHERE = ("machine", "library", "level", "device", "buckets", *_TABLES)  # only where there is something
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 NONE = "-"
@@ -50,7 +50,8 @@ _HEADER = """\
 # error for |x| <= 8, `accurate` the ends (bits) of the range in which every input is within 4 ULP. `regions` has the
 # largest error of each region of x, `intervals` of each of the finer ones ("-": nothing was scored); `correct` and
 # `faithful` of the `n` results are so; `specials` is what -inf, +inf, NaN and -0 give; `inputs` and `bits` are digests
-# of inputs and results, `sha256` of the row. `fails` lists the checks that may fail, each with the reason.
+# of inputs and results, `sha256` of the row. `fails` lists the checks that may fail, each with the reason, and
+# `severities` how severely each does.
 # A row of a library holds for that release and instruction-set level only. One of a source is exact under its
 # `conditions`. Under others, what the row is of is measured where the gate runs (docs/gate.md); where that cannot be,
 # the limits are max(1.25 * max_ulp, max_ulp + 2), and in a part of x max(2 * max_ulp, max_ulp + 2).
@@ -134,6 +135,11 @@ def _parts(record: Record) -> dict[str, Any]:
         "zero_from": record.zero_from.x_bits if record.zero_from else "",
         "inputs": record.inputs_sha256,
         "bits": record.outputs_sha256,
+        "severities": {
+            check: record.findings[check].severity
+            for check in sorted(record.failed_checks)
+            if check in record.findings and record.findings[check].severity
+        },
         "specials": {name: bits for name, bits in specials.items() if bits is not None},
         "regions": {part.region: round_up(part.max_ulp) for part in record.regions if part.max_ulp is not None},
         "intervals": {part.interval: round_up(part.max_ulp) for part in record.intervals if part.max_ulp is not None},

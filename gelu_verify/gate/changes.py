@@ -48,6 +48,8 @@ def _compare_rows(key: str, old: Row, new: Row) -> Iterable[RowChange]:
         yield RowChange(f"~ {key}: {_limit(new)}, other reasons", False)
     elif old.bits != new.bits:
         yield RowChange(f"~ {key}: {_limit(new)}, other results", False)
+    elif old.severities != new.severities:
+        yield RowChange(f"~ {key}: {_limit(new)}, other severities", False)
     elif old != replace(new, date=old.date):
         yield RowChange(f"~ {key}: {_limit(new)}, tighter in a part of x", False)
 

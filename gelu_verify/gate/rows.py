@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from glob import escape
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import ResultsError
 from ..formats import DTYPES, get_format
@@ -27,6 +27,7 @@ from ..records.parts import (
     NonFinite,
     Point,
     RegionErrors,
+    Severity,
 )
 from ..records.result import Record
 
@@ -103,6 +104,7 @@ class Row:
     inputs: str | None = None  # digests of the inputs and of the results
     bits: str | None = None
     specials: Mapping[str, str] | None = None  # what -inf, +inf, NaN and -0 give: bits
+    severities: Mapping[str, Severity] = field(default_factory=dict)  # of those in `fails`, as far as it is known
     regions: Mapping[str, float] | None = None
     intervals: Mapping[str, float] | None = None
 
@@ -115,14 +117,19 @@ class Row:
         """The row as the condensed record that it is: its limits, and nothing that it does not limit."""
         target, function, dtype = key.rsplit("/", 2)
         fmt, limits = get_format(dtype), self.intervals or {}
-        specials = {check: (self.specials or {}).get(name) for check, name in SPECIALS.items() if check in self.fails}
+        specials = self.specials or {}
+        found = {check: (self.severities.get(check), specials.get(SPECIALS.get(check, ""))) for check in self.fails}
         zero, ends = self.zero_from, self.accurate
         low, high = (float(fmt.fraction(int(bits, 16))) for bits in ends or (f"0x{0:x}",) * 2)
         return Record(
             target=target, family="", function=function, dtype=dtype, form="", note="", version="", repeat="",
             plan=self.plan, seed=self.seed, n=self.n, bound=self.bound, grade=self.grade, max_ulp=self.max_ulp,
             checks=dict.fromkeys(self.fails, "fail"),
-            findings={check: FindingRecord("", None, bits, None) for check, bits in specials.items() if bits},
+            findings={
+                check: FindingRecord("", None, bits, None, severity=severity)
+                for check, (severity, bits) in found.items()
+                if severity or bits
+            },
             nonfinite=NonFinite(self.nonfinite or 0, None),
             zero_sign=self.zero_sign,
             correctly_rounded=None if self.correct is None else self.correct / self.n,
@@ -317,6 +324,11 @@ def conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "witness": row.witness == "" or is_bits(row.witness),
         "date": type(row.date) is str and re.fullmatch(r"\d{4}-\d\d-\d\d", row.date) is not None,
         "fails": isinstance(row.fails, Mapping) and all(type(each) is str for each in row.fails.values()),
+        "severities": (
+            isinstance(row.severities, Mapping)
+            and set(row.severities) <= set(row.fails)
+            and set(row.severities.values()) <= set(get_args(Severity))
+        ),
         "library": type(row.library) is str and bool(row.library) == bool(row.level),
         "level": type(row.level) is str,
         "conditions": _are_conditions(row.conditions),

@@ -133,7 +133,7 @@ def _otherwise(
     """Of a check that fails in both: a wrong value at -inf, +inf, NaN or -0 may be farther from the right one, and a
     number is worse than NaN, which shows itself; no text where the value is the same."""
     if name not in ALWAYS_TRIED or not (old and new and old.got_bits and new.got_bits):
-        return "fails otherwise", "neither"
+        return "" if sides.old_lists_failures else "fails otherwise", "neither"
     fmt = get_format(sides.new.dtype)
     bits = [int(each.got_bits or "", 16) for each in (old, new)]
     before, after = ("NaN" if fmt.is_nan(each) else value_text(fmt, each) for each in bits)

@@ -480,6 +480,29 @@ def test_a_special_value_that_is_wrong_may_not_become_wrong_in_another_way(libra
     assert (found.verdict, found.reasons) == ("over", (told,))
 
 
+@pytest.mark.parametrize("check", ["lane", "minus_infinity"])
+def test_what_may_fail_may_not_fail_more_severely(library, tmp_path, check):
+    """A wrong last bit at some lengths was excused, and NaN there with it."""
+    from gelu_verify.records.parts import FindingRecord
+
+    def failing(severity, was=check):
+        finding = FindingRecord("wrong", "0xfc00", "0x7e00", "0x8000", None, severity)
+        record = replace(library, family="callable", target="k.c:f", checks={**library.checks, was: "fail"})
+        return replace(record, findings={**library.findings, was: finding})
+
+    severities = ["convention", "loss", "defect"]
+    for i, before in enumerate(severities):
+        write_budgets(tmp_path / "b.toml", make_budgets([failing(before)], MACHINE, "2026-11-22", lambda *_: "x"), "x")
+        made = read_budgets(tmp_path / "b.toml")
+        for k, after in enumerate(severities):
+            (found,) = verdicts([failing(after)], MACHINE, made)
+            assert (found.verdict == "over") == (k > i)
+            told = f"check {check} ({after}) fails as a {after}, and as a {before} before"
+            assert any(told in each for each in found.reasons) == (k > i)
+        older = Budgets({key: replace(row, severities={}) for key, row in made.rows.items()})
+        assert verdicts([failing("defect")], MACHINE, older)[0].verdict == "ok"  # which does not say
+
+
 def test_another_compiler_has_headroom_and_other_flags_have_none(library):
     def built(compiler, flags, ulp):
         version = f"{compiler}, {flags}, sha256:0123"
