@@ -101,6 +101,8 @@ def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     commit(project, "another commit between")
     code, said = call("gate")
     assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
+    assert "other results than its code before, here, with the same conditions and inputs" in said
+    assert "the budget's run" not in said
     assert call("gate", "--no-base")[0] == 0  # what headroom lets through
 
 
