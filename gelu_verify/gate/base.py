@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..calling import OPTIONS
 from ..compare.measuring import measured_at
 from ..compare.revisions import Repository, Revision
 from ..errors import GeluVerifyError, UsageError
 from ..records.result import Record
 from .budgets import digest_of, make_budgets
 from .measurements import Measurements
-from .project import Project
+from .project import Project, project_at
 from .rows import SCHEMA, Budgets, Row, differences_here, is_exact, on_gpu, row_for
 
 SHALLOW = (
@@ -74,8 +75,9 @@ def measure_bases(
             absent[record.key] = str(error)
     for each, records in by_revision.items():
         with repository.checked_out(each) as (place, variables), TemporaryDirectory() as scratch:
+            then = project_at(place)
             _bring(project, place)
-            old = _OldCode(repository, each, place, variables, Path(scratch), say)
+            old = _OldCode(repository, each, then, place, variables, Path(scratch), say)
             for record in records:
                 try:
                     there = old.record(record)
@@ -85,7 +87,7 @@ def measure_bases(
                     continue
                 (rows[record.key],) = made.rows.values()
                 is_same = "the same code as at" if there is record else "held against"
-                labels[record.key] = f"{is_same} {each.label}"
+                labels[record.key] = f"{is_same} {each.label}{old.called(record)}"
     return Bases(rows, labels, absent)
 
 
@@ -127,27 +129,52 @@ class _OldCode:
 
     repository: Repository
     revision: Revision
+    project: Project | None
     place: Path
     variables: Mapping[str, str]
     scratch: Path
     say: Callable[[str], object]
 
     def record(self, now: Record) -> Record:
-        """What it gives for the target, inputs and options of a result; that result, where it is the same code."""
+        """What it gives for the target and inputs of a result, called as its own project says; that result, where it is
+        the same code and is called in the same way."""
         if not self.repository.has(self._target(now), self.place):
             raise UsageError(f"{self.revision.label} has no {now.target}")
-        if self._measured(now, "--plan", "landmarks", "--budget", "0").version == now.version:
+        is_called_so = _options(now)[1] == self._options(now)
+        if is_called_so and self._measured(now, "--plan", "landmarks", "--budget", "0").version == now.version:
             return now
         self.say(f"measuring {now.key} at {self.revision.label}")
         return self._measured(now)
+
+    def called(self, now: Record) -> str:
+        """How, where that was in another way."""
+        then = self._options(now)
+        return "" if _options(now)[1] == then else f", called with {shlex.join(then) or 'no options'} as there"
+
+    def _options(self, now: Record) -> list[str]:
+        entry = self.project.entry(now) if self.project else None
+        return entry.request.words("code") if entry else []
 
     def _target(self, now: Record) -> str:
         """By which the folder of the revision has it: an absolute path would be that of the working tree."""
         return self.repository.relative(now.target)
 
     def _measured(self, now: Record, *instead: str) -> Record:
-        words = [self._target(now), *shlex.split(now.repeat)[3:], "--throughput", "none", "--no-report", *instead]
+        words = [self._target(now), *_options(now)[0], *self._options(now)]
+        words += ["--throughput", "none", "--no-report", *instead]
         with TemporaryDirectory(dir=self.scratch) as folder:
             run = measured_at(self.place, self.variables, words, Path(folder) / "run", self.revision.label)
         (found,) = run.results
         return found
+
+
+def _options(record: Record) -> tuple[list[str], list[str]]:
+    """The options of the command that repeats a result: the others, and those that say how the code is called."""
+    others, code, words = list[str](), list[str](), iter(shlex.split(record.repeat)[3:])
+    for word in words:
+        name, has_value, _ = word.partition("=")
+        option = next((each for each in OPTIONS.values() if each.of == "code" and each.typed == name), None)
+        (code if option else others).append(word)
+        if option and not has_value and option.reading != "yes":
+            code.append(next(words))
+    return others, code

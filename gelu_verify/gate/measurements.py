@@ -161,7 +161,7 @@ def fresh(record: Record, project: Project | None) -> Record:
 
 def _sources_now(record: Record, project: Project | None) -> list[str]:
     """Version of the target that a record of a callable names, as it is now; none where it cannot be found."""
-    entry = next((each for each in project.entries if each.has(record)), None) if project else None
+    entry = project.entry(record) if project else None
     request = replace(
         entry.request if entry else Request(),
         targets=(record.target,), functions=(record.function,), dtypes=(record.dtype,),

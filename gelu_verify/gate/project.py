@@ -113,7 +113,11 @@ class Project:
 
     def has(self, record: Record) -> bool:
         """Whether it asks for a record."""
-        return any(entry.has(record) for entry in self.entries)
+        return self.entry(record) is not None
+
+    def entry(self, record: Record) -> ProjectEntry | None:
+        """The one that it is measured by: a [[target]] before what is for all."""
+        return next((entry for entry in reversed(self.entries) if entry.has(record)), None)
 
     def reason(self, record: Record, check: str) -> str:
         """Why that check of a result may fail; empty where nobody says."""
@@ -122,13 +126,20 @@ class Project:
 
     def demand(self, record: Record) -> Grade | None:
         """The grade that it demands of a result."""
-        return next((entry.request.demand for entry in reversed(self.entries) if entry.has(record)), None)
+        entry = self.entry(record)
+        return entry.request.demand if entry else None
 
 
 def find_project(start: Path) -> Project | None:
     """The project of a folder: the nearest file with such a table, up to the root of the repository."""
     found = _described(start)
     return _project_of(*found) if found else None
+
+
+def project_at(folder: Path) -> Project | None:
+    """The project that a file in this very folder describes."""
+    files = (file for name in NAMES if (file := folder / name).is_file())
+    return next((found for file in files if (found := read_project(file))), None)
 
 
 def hard_cases_file() -> Path | None:

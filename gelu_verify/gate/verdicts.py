@@ -102,7 +102,7 @@ def _held_against(
     otherwise = differences_here(row, record, machine)
     why = ", ".join(otherwise) or _other_inputs(row, record)
     if key in bases.rows:
-        found = _judged(bases.rows[key], record, True, unchanged, "its code before, here")
+        found = _judged(bases.rows[key], record, True, unchanged, "the earlier code gives here")
         if found.verdict == "ok":  # no worse than the code was; but a compiler or a library may have lost more
             beyond = _judged(row, record, not otherwise, False)
             found = found if beyond.verdict == "ok" else beyond
@@ -191,9 +191,9 @@ def _stale(record: Record) -> RowVerdict:
 
 
 def _judged(
-    row: Row, record: Record, same_conditions: bool, unchanged: bool, of: str = "the budget's run"
+    row: Row, record: Record, same_conditions: bool, unchanged: bool, others: str = "the budget's run"
 ) -> RowVerdict:
-    """`of`: what the row was made of."""
+    """`others`: than which results these are others, where they are."""
     key = record.key
     if record.origin.stale:
         return _stale(record)
@@ -217,7 +217,7 @@ def _judged(
     unknown = [f"not known to be within its budget: {each.text}" for each in found if each.verdict == "unknown"]
     notes = [*_notes(sides, found)]
     if exact and row.bits is not None and record.outputs_sha256 != row.bits:
-        (reasons if unchanged else notes).append(f"other results than {of}, with the same conditions and inputs")
+        (reasons if unchanged else notes).append(f"other results than {others}, with the same conditions and inputs")
     if unchanged and not exact and not row.is_fixed:
         why = "machine, compiler or inputs are not those of the budget"
         unknown.append(f"whether results have changed is not known: {why}")

@@ -12,6 +12,7 @@ from gelu_verify.cli.gate import project_here
 from gelu_verify.errors import UsageError
 from gelu_verify.gate import measurements
 from gelu_verify.gate.budgets import budgets_text, default_path, make_budgets, merged, read_budgets, write_budgets
+from gelu_verify.gate.changes import is_looser
 from gelu_verify.gate.project import find_project, read_project
 from gelu_verify.gate.rows import Budgets
 from gelu_verify.gate.verdicts import verdicts
@@ -499,6 +500,9 @@ def test_what_may_fail_may_not_fail_more_severely(library, tmp_path, check):
             assert (found.verdict == "over") == (k > i)
             told = f"check {check} ({after}) fails as a {after}, and as a {before} before"
             assert any(told in each for each in found.reasons) == (k > i)
+            (key,) = made.rows
+            looser = make_budgets([failing(after)], MACHINE, "2026-11-22", lambda *_: "x").rows[key]
+            assert is_looser(key, made.rows[key], looser) == (k > i)
         older = Budgets({key: replace(row, severities={}) for key, row in made.rows.items()})
         assert verdicts([failing("defect")], MACHINE, older)[0].verdict == "ok"  # which does not say
 

@@ -35,7 +35,7 @@ from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
 from ._cuda_call import ENTRY, INSTANTIATING, KERNEL, NAMING, ON_THE_DEVICE, CudaCall, kernel_around
 from ._launch import is_launched, launches_of
-from ._names import includable
+from ._names import exported, includable
 from ._parameters import CUDA_TYPES
 from ._prototype import target_fields
 from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
@@ -295,13 +295,3 @@ def _with_stubs(called: CudaCall, make: Callable[[list[str]], T]) -> T:
                 raise
             write_header(folder, header, called.absent)
             flags = [f"-I{folder}"]
-
-
-def exported(names: Sequence[str], symbol: str) -> str | None:
-    """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; None where it may be one
-    of several."""
-    symbol = symbol.partition("<")[0]
-    parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
-    mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
-    found = [each for each in names if each == symbol or mangled.fullmatch(each)]
-    return found[0] if len(found) == 1 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from unicodedata import category
 
@@ -29,6 +31,16 @@ def includable(source: Path) -> Path:
     if any(each in str(source) for each in '"\n\r') or not _is_text(str(source)):
         raise UsageError(f"{str(source)!r} cannot be included by C (accepted: a path without quotes and line breaks)")
     return source
+
+
+def exported(names: Sequence[str], symbol: str) -> str | None:
+    """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; None where it may be one
+    of several."""
+    symbol = symbol.partition("<")[0]
+    parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
+    mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
+    found = [each for each in names if each == symbol or mangled.fullmatch(each)]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_text(text: str) -> bool:

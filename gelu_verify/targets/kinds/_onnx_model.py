@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -77,17 +77,26 @@ class ModelTarget(HostTarget):
     ) -> Callable[[], Any]:
         """What runs the model on every batch, from a row of `x_rows`, of that shape, to the same of `y_rows`."""
 
-    def other_shape(
-        self, found: Sequence[int], x_shape: tuple[int, ...], y_shape: tuple[int, ...], refused: Exception
+    def shape_taken(
+        self,
+        shape: tuple[int, ...],
+        x_shape: tuple[int, ...],
+        run_into: Callable[[tuple[int, ...]], None],
+        returned: Callable[[], Sequence[int]],
     ) -> tuple[int, ...]:
-        """What the model returns where the runtime `refused` memory of `y_shape`: as many values in another shape;
-        TargetFailure where it returns more or fewer, `refused` where its shape was not the reason."""
-        shape = tuple(found)
-        if prod(shape) != prod(y_shape):
-            message = f"{self.name} returned shape {shape} for an input of shape {x_shape}"
-            raise TargetFailure(message, "shape") from None
-        if shape == y_shape:
-            raise refused
+        """Run the model into memory of `shape`, or of the shape that it has `returned` without ours, if that holds as
+        many values; which of them it was. TargetFailure where it returns more or fewer."""
+        try:
+            run_into(shape)
+        except Exception:
+            found = tuple(returned())
+            if found == shape:
+                raise
+            if prod(found) != prod(shape):
+                message = f"{self.name} returned shape {found} for an input of shape {x_shape}"
+                raise TargetFailure(message, "shape") from None
+            run_into(found)
+            return found
         return shape
 
     def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
@@ -119,6 +128,15 @@ class OnnxruntimeModel(ModelTarget):
             binding.bind_input(each.name, "cpu", 0, each.element, data.shape, data.ctypes.data)
         beside, port = self.beside(dtype, batches), self.ports.beside
 
+        def run_into(written: np.ndarray, shape: tuple[int, ...]) -> None:
+            binding.bind_output(y.name, "cpu", 0, y.element, shape, written.ctypes.data)
+            opened.run_with_iobinding(binding)
+
+        def shape_returned() -> Sequence[int]:
+            binding.bind_output(y.name, "cpu")
+            opened.run_with_iobinding(binding)
+            return binding.get_outputs()[0].shape()  # type: ignore[no-any-return]
+
         def run(_kept: list[np.ndarray] = given) -> None:
             nonlocal shape
             for at, (read, written) in enumerate(zip(x_rows, y_rows, strict=True)):
@@ -126,15 +144,7 @@ class OnnxruntimeModel(ModelTarget):
                     second = beside[at]
                     binding.bind_input(port.name, "cpu", 0, port.element, second.shape, second.ctypes.data)
                 binding.bind_input(x.name, "cpu", 0, x.element, x_shape, read.ctypes.data)
-                try:
-                    binding.bind_output(y.name, "cpu", 0, y.element, shape, written.ctypes.data)
-                    opened.run_with_iobinding(binding)
-                except Exception as refused:  # noqa: BLE001 - a runtime's own
-                    binding.bind_output(y.name, "cpu")
-                    opened.run_with_iobinding(binding)
-                    shape = self.other_shape(binding.get_outputs()[0].shape(), x_shape, shape, refused)
-                    binding.bind_output(y.name, "cpu", 0, y.element, shape, written.ctypes.data)
-                    opened.run_with_iobinding(binding)
+                shape = self.shape_taken(shape, x_shape, partial(run_into, written), shape_returned)
 
         return run
 
@@ -174,6 +184,17 @@ class OpenvinoModel(ModelTarget):
         def tensor(bits: np.ndarray, shape: tuple[int, ...]) -> Any:
             return openvino.Tensor(bits, openvino.Shape(list(shape)), element)
 
+        def run_into(written: np.ndarray, shape: tuple[int, ...]) -> None:
+            request.set_tensor(y, tensor(written, shape))
+            request.infer()
+
+        def shape_returned() -> Sequence[int]:
+            own = compiled.create_infer_request()
+            for port in compiled.inputs:
+                own.set_tensor(port, request.get_tensor(port))
+            own.infer()
+            return own.get_tensor(y).shape  # type: ignore[no-any-return]
+
         def run(_kept: list[np.ndarray] = given) -> None:
             nonlocal shape
             for at, (read, written) in enumerate(zip(x_rows, y_rows, strict=True)):
@@ -181,17 +202,7 @@ class OpenvinoModel(ModelTarget):
                     second = tensor(beside[at], beside[at].shape)
                     request.set_tensor(compiled.input(self.ports.beside.name), second)
                 request.set_tensor(x, tensor(read, x_shape))
-                try:
-                    request.set_tensor(y, tensor(written, shape))
-                    request.infer()
-                except Exception as refused:  # noqa: BLE001 - a runtime's own
-                    own = compiled.create_infer_request()
-                    for port in compiled.inputs:
-                        own.set_tensor(port, request.get_tensor(port))
-                    own.infer()
-                    shape = self.other_shape(own.get_tensor(y).shape, x_shape, shape, refused)
-                    request.set_tensor(y, tensor(written, shape))
-                    request.infer()
+                shape = self.shape_taken(shape, x_shape, partial(run_into, written), shape_returned)
 
         return run
 

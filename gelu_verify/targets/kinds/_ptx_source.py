@@ -19,8 +19,8 @@ from ...ptx.parse import parse
 from ..base import Target
 from ..contract import Contracted
 from ..names import claimed_by
-from ._cuda_source import exported
 from ._launch import is_launched, launches_of
+from ._names import exported
 from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
 from ._prototype import Prototype, target_fields
 from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
