@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -150,19 +150,18 @@ class Evidence:
         """Outputs to any inputs, held against the truth."""
         return judge(self.function.name, self.fmt.name, x, got)
 
-    def shown(self, detail: str, x_bits: int, got_bits: int) -> Finding:
-        """A failure, with the result that shows it beside the correctly rounded one."""
-        x, got = (np.array([bits], dtype=self.fmt.uint) for bits in (x_bits, got_bits))
-        want = judge(self.function.name, self.fmt.name, x, got).want_bits
-        return Finding("fail", detail, x_bits, got_bits, int(want[0]))
+    def shown(self, detail: str, *results: tuple[int, int]) -> Finding:
+        """A failure, with the (x, got) that shows it, of several the one farthest from the truth, and what is due."""
+        x, got = np.array(results, dtype=self.fmt.uint).T
+        want, error, _ = judge(self.function.name, self.fmt.name, x, got)
+        away = np.where(got == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
+        worst = int(np.argmax(away))
+        return Finding("fail", detail, *results[worst], int(want[worst]))
 
     def two_outputs(self, detail: str, x_bits: int, got: tuple[int, int]) -> Finding:
         """A failure, because one input had two outputs: shown is the one farther from the truth."""
-        outputs = np.array(got, dtype=self.fmt.uint)
-        want, error, _ = judge(self.function.name, self.fmt.name, np.full(2, x_bits, self.fmt.uint), outputs)
-        away = np.where(outputs == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
-        worse = int(np.argmax(away))
-        return Finding("fail", detail, x_bits, got[worse], int(want[0]), other_bits=got[1 - worse])
+        found = self.shown(detail, *((x_bits, each) for each in got))
+        return replace(found, other_bits=got[found.got_bits == got[0]])
 
     def witness(self, name: str) -> tuple[int, int] | None:
         """(x, got) bits of a fact of the table: of the input nearest to zero."""

@@ -16,13 +16,13 @@ def run(evidence: Evidence) -> Finding:
         want = evidence.judge(*(np.array([bits], fmt.uint) for bits in nearest))[0]
         due = "inf or NaN" if is_finite(fmt, want)[0] else f"something else than {evidence.text(int(want[0]))}"
         where = evidence.text(nearest[0])
-        return evidence.shown(f"{count} finite inputs give {due}, the nearest to zero is {where}", *nearest)
+        return evidence.shown(f"{count} finite inputs give {due}, the nearest to zero is {where}", nearest)
     x = [*large_bits(fmt), *poles(evidence.function, fmt)]
     got, want, error = evidence.judged(x)
     bad = np.flatnonzero(np.isinf(error) & ~(is_finite(fmt, got) & is_finite(fmt, want)))
     if len(bad):
         x_bits, got_bits = x[bad[-1]], int(got[bad[-1]])
-        return evidence.shown(f"f({evidence.text(x_bits)}) = {evidence.text(got_bits)}", x_bits, got_bits)
+        return evidence.shown(f"f({evidence.text(x_bits)}) = {evidence.text(got_bits)}", (x_bits, got_bits))
     return Finding("pass")
 
 

@@ -50,7 +50,7 @@ def _found(evidence: Evidence, x: np.ndarray, apart: np.ndarray, together: np.nd
     got, instead = evidence.texts(int(together[at]), int(apart[at]))
     detail = f"called in place with {len(x)} inputs it gives {got} at x = {evidence.text(int(x[at]))} (index {at}), "
     detail += f"and {instead} with two arrays; differing outputs: {len(places)} of {len(x)}"
-    return evidence.shown(detail, int(x[at]), int(together[at]))
+    return evidence.shown(detail, (int(x[at]), int(together[at])))
 
 
 CHECK = Check(

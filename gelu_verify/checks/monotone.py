@@ -20,7 +20,7 @@ def run(evidence: Evidence) -> Finding:
     pairs = ", ".join(f"f({a}) = {b}" for a, b in texts)
     count = evidence.table.total("rises")
     detail = f"{count} of {steps} steps between neighbours go the wrong way by more than one float, nearest to zero: "
-    return evidence.shown(detail + pairs, inputs[1], outputs[1])
+    return evidence.shown(detail + pairs, *zip(inputs[::-1], outputs[::-1], strict=True))
 
 
 CHECK = Check(

@@ -29,7 +29,7 @@ def _outside(evidence: Evidence, got: int, x: int, detail: str) -> Finding:
     """The finding for ordinals `got` at `x`."""
     x_bits, got_bits = evidence.fmt.from_ordinal(x), evidence.fmt.from_ordinal(got)
     detail = f"f({evidence.text(x_bits, 17)}) = {evidence.text(got_bits, 17)} {detail}"
-    return evidence.shown(detail, x_bits, got_bits)
+    return evidence.shown(detail, (x_bits, got_bits))
 
 
 CHECK = Check(

@@ -11,7 +11,7 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     count = evidence.table.total("wrong_sign")
     where = evidence.text(nearest[0])
-    return evidence.shown(f"{count} results of the wrong sign, the nearest to zero at {where}", *nearest)
+    return evidence.shown(f"{count} results of the wrong sign, the nearest to zero at {where}", nearest)
 
 
 CHECK = Check(

@@ -12,7 +12,7 @@ def run(evidence: Evidence) -> Finding:
     count = evidence.table.total("zero_sign")
     few = "1 zero" if count == 1 else f"{count:,} zeros"
     where = evidence.digits(nearest[0])
-    return evidence.shown(f"{few} of the wrong sign, the nearest to zero (x = 0 apart) at x = {where}", *nearest)
+    return evidence.shown(f"{few} of the wrong sign, the nearest to zero (x = 0 apart) at x = {where}", nearest)
 
 
 CHECK = Check(

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
 
 from ..commands import environment
@@ -73,24 +72,31 @@ class Repository:
         return Revision(name, self._commit(name))
 
     def first_with(self, text: str, file: Path, name: str) -> Revision | None:
-        """Where a file had a text first, also under the same name in another folder; None where it never had it.
+        """Where a file had a text first, also by another path; None where it never had it.
 
         Later commits only moved, restored or merged it.
         """
         found, at, path = None, "HEAD", os.path.relpath(file.resolve(), self.top)
         from_file = os.path.relpath(self.here, file.parent.resolve())
-        everywhere = f":(top,glob)**/{escape(file.name)}"
         while commits := _git(
             self.top, "log", "-m", "--topo-order", "--format=%H", f"-S{text}", at, "--", f":(top,literal){path}"
         ):
             commit = commits.splitlines()[-1]
-            found = Revision(name, commit, os.path.normpath(os.path.join(os.path.dirname(path), from_file)))
+            found = Revision(name, commit, self._folder(commit, os.path.join(os.path.dirname(path), from_file)))
             try:
-                before = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, f"{commit}^", "--", everywhere)
+                before = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, f"{commit}^", "--", ":(top)")
             except UsageError:  # nowhere, or there is nothing before
                 break
             at, _, path = before.partition("\0")[0].partition(":")
         return found
+
+    def _folder(self, commit: str, path: str) -> str | None:
+        """A folder of a commit; None where it is not there."""
+        folder = os.path.normpath(path)
+        try:
+            return folder if _git(self.top, "cat-file", "-t", f"{commit}:./{folder}/") == "tree" else None
+        except UsageError:
+            return None
 
     def history(self, last: str, first: str | None) -> list[tuple[str, str]]:
         """(commit, when it was made) along first parents, from `first` on, the oldest first."""

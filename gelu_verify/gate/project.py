@@ -184,7 +184,7 @@ def _described(start: Path) -> tuple[Path, Any] | None:
 def _table(file: Path) -> Any:
     """What a file says of a project; None where it says nothing."""
     try:
-        return _table_in(file, file.read_text(encoding="utf-8"))
+        return _table_in(file, file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -20,7 +20,7 @@ def with_reasons_to_write(project: Project, checks: Iterable[str], date: str) ->
     """
     file, table = project.file, f"{project.table}accept"
     lines = "".join(f'{check} = "{TODO} {date}: fails since before the gate; say why"\n' for check in checks)
-    text = file.read_text(encoding="utf-8").rstrip() + "\n"
+    text = file.read_text(encoding="utf-8-sig").rstrip() + "\n"
     header = re.search(rf"^\[{re.escape(table)}\].*\n", text, re.MULTILINE)
     text = text[: header.end()] + lines + text[header.end() :] if header else f"{text}\n[{table}]\n{lines}"
     try:

@@ -79,11 +79,11 @@ def _started(folder: Path, request: Request) -> Started:
     found = {name: _found(_request_of(name, request), started) for name in map(str, request.targets)}
     pyproject = folder / "pyproject.toml"
     if project:
-        before = started.file.read_text(encoding="utf-8").rstrip() + "\n"
+        before = started.file.read_text(encoding="utf-8-sig").rstrip() + "\n"
         text = before + _added(project, before, request, found)
     elif pyproject.is_file():
         started.file = pyproject
-        before = pyproject.read_text(encoding="utf-8").rstrip() + "\n\n"
+        before = pyproject.read_text(encoding="utf-8-sig").rstrip() + "\n\n"
         text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", request, found)
     else:
         text = _text("", "", request, found)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..formats import get_format
+from ..records.bucket_errors import ACCURATE
 from ..records.claims import grade_text, range_text
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange
+from ..records.result import Record
 from .rules import RuleVerdict
-from .sides import Change, Sides
+from .sides import Change, Sides, shown_by
 
 FAILURES = ("failure_kind", "failure")
 
@@ -56,11 +59,32 @@ def accurate_range(sides: Sides) -> Iterator[Change]:
     found: dict[RuleVerdict, bool] = {"worse": narrower, "better": wider}
     for verdict in (each for each, holds in found.items() if holds):
         text = f"accurate for: {texts[0] or 'nothing'} -> {texts[1] or 'nothing'}"
-        yield Change(what="accurate_range", verdict=verdict, old=texts[0], new=texts[1], text=text)
+        of_old, of_new = _between(sides.old, old, new), _between(sides.new, new, old)
+        yield Change(
+            what="accurate_range", verdict=verdict, old=texts[0], new=texts[1], text=text,
+            witness=shown_by(of_old, of_new, verdict),
+        )  # fmt: skip
 
 
 def _ends(found: AccurateRange | None) -> tuple[float, float] | None:
     return (found.low, found.high) if found else None
+
+
+def _between(record: Record, own: AccurateRange | None, other: AccurateRange | None) -> object:
+    """Of the inputs that the record names for their errors, the one nearest to zero that is outside of its own range,
+    and inside of the other; None where none is."""
+    fmt = get_format(record.dtype)
+    largest = [(record.max_ulp, record.witness), *((each.max_ulp, each) for each in record.intervals or ())]
+    named = [record.findings.get("finite"), *(shown for ulp, shown in largest if ulp is not None and ulp > ACCURATE)]
+
+    def is_in(found: AccurateRange | None, x: str) -> bool:
+        ends = (found.low_bits, found.high_bits) if found else ()
+        low, high = (fmt.ordinal(int(end, 16)) for end in ends) if ends else (0, -1)
+        return low <= fmt.ordinal(int(x, 16)) <= high
+
+    shown = (each for each in named if each and each.x_bits and is_in(other, each.x_bits))
+    outside = (each for each in shown if not is_in(own, each.x_bits or ""))
+    return min(outside, key=lambda each: fmt.magnitude(int(each.x_bits or "", 16)), default=None)
 
 
 def told(sides: Sides) -> Iterator[Change]:

@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from functools import lru_cache
 
-from ..formats import Format, get_format
+from ..formats import Format
 
 NONE = "\N{EN DASH}"
 LIMITS = (Decimal("0.5"), Decimal(1), Decimal(4))  # what is above one of them does not read as if it were not
@@ -58,17 +58,9 @@ def _rounded_text(value: float, digits: int, mode: str) -> str:
     return f"{float(exact.quantize(unit, mode)):.{digits}g}"
 
 
+@lru_cache(maxsize=65536)
 def input_text(fmt: Format, bits: int) -> str:
     """The shortest decimal that names exactly this number of the dtype: it reproduces what is said of it."""
-    text = shortest_text(fmt.name, bits).removesuffix(".0")
-    exponent = Decimal(text).adjusted() if fmt.is_finite(bits) else 0
-    return f"{Decimal(text):f}" if exponent in _PLAIN else text
-
-
-@lru_cache(maxsize=65536)
-def shortest_text(dtype: str, bits: int) -> str:
-    """The shortest decimal that names the value of these bits in `dtype`, as C prints it."""
-    fmt = get_format(dtype)
     sign = "-" if fmt.is_negative(bits) else ""
     if fmt.is_nan(bits):
         return "nan"
@@ -79,4 +71,5 @@ def shortest_text(dtype: str, bits: int) -> str:
     significand, exponent = fmt.dyadic(bits)
     value = math.ldexp(significand, exponent)
     candidates = (f"{value:.{digits}g}" for digits in range(1, 18))
-    return repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
+    text = repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
+    return f"{Decimal(text):f}".removesuffix(".0") if Decimal(text).adjusted() in _PLAIN else text

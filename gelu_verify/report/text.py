@@ -7,7 +7,7 @@ from decimal import ROUND_DOWN, Decimal
 from functools import lru_cache
 
 from ..formats import get_format
-from ..records.numbers import LIMITS, NONE, UNKNOWN, shortest_text, ulp_text
+from ..records.numbers import LIMITS, NONE, UNKNOWN, input_text, ulp_text
 from ..show.chart import MINUS
 
 __all__ = ["LIMITS", "MINUS", "NONE", "UNKNOWN", "ulp_text"]
@@ -47,7 +47,7 @@ def rate_text(elements_per_s: float | None) -> str:
 
 def value_text(dtype: str, bits_text: str | None) -> str | None:
     """The shortest decimal that names the value of these bits in `dtype`; None for no bits."""
-    return None if bits_text is None else shortest_text(dtype, int(bits_text, 16))
+    return None if bits_text is None else input_text(get_format(dtype), int(bits_text, 16))
 
 
 def exact_text(dtype: str, bits_text: str | None) -> str | None:

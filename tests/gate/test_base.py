@@ -150,14 +150,18 @@ def test_a_hook_of_git_sees_the_same(project, monkeypatch):
     assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("how", ["moved", *nightly("restored", "merged")])
+@pytest.mark.few(2)
+@pytest.mark.parametrize("how", ["moved", "renamed", *nightly("restored", "merged")])
 def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkeypatch, how):
     edited(project, *WORSE)
     file, top = project / "gelu-budgets.toml", project.parents[1]
     if how == "moved":
         git(top, "mv", "a", "moved é *")
         monkeypatch.chdir(top / "moved é *" / "b")
+    elif how == "renamed":
+        git(top, "mv", "a/b/gelu-budgets.toml", "limits.toml")
+        configuration = (project / "gelu-verify.toml").read_text()
+        (project / "gelu-verify.toml").write_text(f'budgets = "../../limits.toml"\n{configuration}')
     elif how == "restored":
         text = file.read_text()
         measured_elsewhere(file, compiler="cc 1")

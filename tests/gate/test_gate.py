@@ -11,7 +11,7 @@ import pytest
 from gated import MACHINE, result
 from hypothesis import given
 from hypothesis import strategies as st
-from mutants import target
+from mutants import at, faulty, target
 from repository import TESTS
 
 from gelu_verify import isa
@@ -309,6 +309,19 @@ def test_a_region_that_has_large_errors_hides_no_others_in_it(measured_budgets, 
     )
     assert found.verdict == "over"
     assert re.match(r".* it may have (none )?in \(-64,-32\]: .* ULP, budget ", found.reasons[0]), found.reasons
+
+
+@pytest.mark.parametrize(("before", "after", "shown"), [(-3.0, -1.5, True), (100.0, 0.5, True), (-1.5, -3.0, False)])
+def test_the_input_that_ends_a_range_earlier_is_shown(before, after, shown):
+    """One NaN, which was elsewhere."""
+    old, new = (
+        sweep(faulty("gelu", at(value, "nan")), make_plan("default", "gelu", "float16")).record
+        for value in (before, after)
+    )
+    found = judged(gate.make_budgets([old], MANIFESTED, "2026-11-29", lambda *_: "accepted"), new)
+    assert any(each.startswith("accurate for: ") for each in found.reasons) == shown
+    fmt = get_format("float16")
+    assert (found.witness or {}).get("x_bits") == (fmt.bits_text(fmt.parse(str(after))) if shown else None)
 
 
 def test_fewer_right_results_are_seen_below_every_largest_error(measured_budgets, honest):

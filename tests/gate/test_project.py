@@ -416,6 +416,15 @@ def test_a_configuration_that_cannot_be_used_is_one_clear_error(tmp_path, text, 
     assert "\n" not in str(error.value)
 
 
+def test_a_configuration_may_begin_with_a_byte_order_mark(project):
+    """As editors on Windows write it."""
+    file = project / "gelu-verify.toml"
+    file.write_text(file.read_text(), encoding="utf-8-sig")
+    (project / "ops.py").write_text(OPS)
+    assert call("init", "ops.py:relu")[0] == 0
+    assert [entry.request.targets for entry in read_project(file).entries] == [("k.c:silu_f32",), ("ops.py:relu",)]
+
+
 def test_the_nearest_configuration_counts_up_to_the_repository(tmp_path):
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
