@@ -104,7 +104,7 @@ pass_env =
         entry: gelu-verify gate
         language: python
         additional_dependencies: [gelu-verify]  # add what your kernels import
-        files: \.(c|cc|cpp|cu|cuh|h|hpp|py)$|(^|/)(gelu-budgets|gelu-verify|pyproject)\.toml$
+        files: \.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hxx|inc|onnx|ptx|py|so(\.\d+)*|dylib|toml)$|(^|/)gelu-hard-cases\.csv$
         pass_filenames: false
 """,
         part="  - repo: local\n",

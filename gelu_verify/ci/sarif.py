@@ -26,6 +26,7 @@ _RULES = {
         "The message says what is missing: a library, a device, a budget, an up-to-date run.",
     ),
 }
+JUDGED = (0, 1, 3)  # exit codes of a command that came to its end
 _PARTS = ("bits", "hex_float", "decimal")
 _SHOWN = tuple(verdict for verdict in VERDICTS if verdict in _RULES)
 
@@ -36,7 +37,7 @@ def sarif(title: str, cases: Sequence[Case], exit_code: int) -> bytes:
     run = {
         "tool": {"driver": {"name": "gelu-verify", "version": __version__, "rules": rules}},
         "automationDetails": {"id": f"{title.replace(' ', '/')}/"},
-        "invocations": [{"executionSuccessful": True, "exitCode": exit_code}],
+        "invocations": [{"executionSuccessful": exit_code in JUDGED, "exitCode": exit_code}],
         "results": [_result(each) for each in worst_first(cases) if each.verdict in _RULES],
         "columnKind": "utf16CodeUnits",
     }

@@ -176,10 +176,11 @@ def gate(
         raise UsageError(f"no row is meant by --target or --rows (accepted: {accepted})")
     if project:
         tell_of_reasons_to_write(project)
-    code, place = _print(rows, seed, project.folder if project else Path.cwd()), path.absolute()
-    with chdir(project.folder if project else "."):
+    folder = project.folder if project else Path.cwd()
+    code, place = _print(rows, seed, folder), path.absolute()
+    with chdir(folder):
         cases = cases_of_budgets(rows, place)
-    reporter.finish(cases, code)
+    reporter.finish([replace(each, repeat=_repeated_in(folder, each.repeat)) for each in cases], code)
 
 
 def _print(rows: Sequence[RowVerdict], seed: int | None, folder: Path) -> int:
@@ -248,13 +249,19 @@ def _lines(row: RowVerdict, folder: Path) -> Iterator[str]:
             bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
-        command, there = repeat_command(row.record, (row.witness or {}).get("x_bits")), os.path.relpath(folder)
-        yield f"  repeat {command if there == '.' else f'(cd {shlex.quote(there)} && {command})'}"
+        command = repeat_command(row.record, (row.witness or {}).get("x_bits"))
+        yield f"  repeat {_repeated_in(folder, command)}"
     if row.verdict == "over":
         yield from (f"  also   {each}" for each in others)
         yield from (f"  note   {each}" for each in row.notes)
         if record and record.grade:
             yield f"  grade  {grade_text(record.grade, record.grade_bound)}"
+
+
+def _repeated_in(folder: Path, command: str) -> str:
+    """The command, which is for that folder, to be typed here."""
+    there = os.path.relpath(folder)
+    return command if there == "." or not command else f"(cd {shlex.quote(there)} && {command})"
 
 
 def _value(dtype: str, bits: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, ResultsError, UsageError
+from ..inputs.found import CONFLICT
 from ..isa import level_of_machine
 from ..paths import resource
 from ..records.result import Record
@@ -40,7 +41,6 @@ _CONDITIONS, _DIGEST = "conditions", "sha256"
 _DIGEST_LENGTH = 16
 _TABLES = ("regions", "specials", "fails", "severities")  # of a row, one line for each entry
 _WHERE = ("machine", "library", "level", "device", "buckets", *_TABLES)  # only where there is something
-_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 NONE = "-"
 
 _HEADER = """\
@@ -191,7 +191,7 @@ def read_budgets(path: Path) -> Budgets:
         raise UsageError(f"cannot read the budgets in {path}: {error.strerror}") from error
     except ValueError as error:  # of UTF-8
         raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
-    if _CONFLICT.search(text):
+    if CONFLICT.search(text):
         raise UsageError(f"{path} has conflicts of git: `gelu-verify budget --resolve` settles them, row by row")
     return budgets_in(text, str(path))
 
@@ -205,22 +205,22 @@ def budgets_in(text: str, path: str) -> Budgets:
     schema = document.get("schema")
     if type(schema) is not int or schema not in SCHEMAS:
         raise UsageError(f"{path} has budgets schema {schema!r} (accepted: {', '.join(map(str, SCHEMAS))})")
-    edited = "was edited by hand: take it from git again, or make it anew"
+    budgets, edited = Budgets({}), ""  # which part of it was
     try:
         if schema < SCHEMA:
-            if document.pop(_DIGEST) != _digest_of_file(document):
-                raise UsageError(f"{path} {edited}")
+            edited = path if document.pop(_DIGEST) != _digest_of_file(document) else ""
             entries = {name: _as_now(entry, document) for name, entry in document["rows"].items()}
         else:
             entries = document.get("rows", {})
-        wrong = [name for name, entry in entries.items() if schema == SCHEMA and not _is_whole(name, entry)]
-        if wrong:
-            raise UsageError(f"{path}: the row {wrong[0]} {edited}")
-        budgets = Budgets({name: _row(name, entry) for name, entry in entries.items()}, schema)
+            edited = next((f"{path}: the row {name}" for name in entries if not _is_whole(name, entries[name])), "")
+        if not edited:
+            budgets = Budgets({name: _row(name, entry) for name, entry in entries.items()}, schema)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
-    if schema == SCHEMA and _bare(text) != _bare(budgets_text(budgets, "")):
-        raise UsageError(f"{path} {edited}")
+    if schema == SCHEMA and not edited and _bare(text) != _bare(budgets_text(budgets, "")):
+        edited = path
+    if edited:
+        raise UsageError(f"{edited} was edited by hand: take it from git again, or make it anew")
     return budgets
 
 

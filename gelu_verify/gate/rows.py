@@ -174,7 +174,9 @@ class Selection:
 
     def may_have(self, name: str) -> bool:
         """Whether a target, file or family can have such rows."""
-        return not self.targets or any(is_of(each, f"{name}/") or is_of(name, f"{each}/") for each in self.targets)
+        named = not self.targets or any(is_of(each, f"{name}/") or is_of(name, f"{each}/") for each in self.targets)
+        begins = (pattern[:end] for pattern in self.patterns for end in range(len(pattern) + 1))
+        return named and (not self.patterns or any(fnmatchcase(name, begin) for begin in begins))
 
 
 ALL_ROWS = Selection()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from ..errors import UsageError
 from ..formats import get_format
 from ..functions import get_function
 
+CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)  # how git marks one
 HardCases = Mapping[str, tuple[int, ...]]
 """Bits of x, by function/dtype."""
 
@@ -43,11 +45,17 @@ def found_case(function: str, dtype: str, x: str, by: str) -> KeptInput:
 def read_found(file: Path) -> list[KeptInput]:
     """The rows of a file; none where there is none. UsageError names a line that cannot be used."""
     try:
-        rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError) as error:  # ValueError: of UTF-8
         raise UsageError(f"cannot read {file}: {error}") from None
+    if CONFLICT.search(text):
+        raise UsageError(f"{file} has conflicts of git: take out its marks, and leave the lines of both branches")
+    try:
+        rows = list(csv.reader(text.splitlines()))
+    except csv.Error as error:
+        raise UsageError(f"{file} is not CSV: {error}") from None
     if rows and tuple(rows[0]) != KeptInput._fields:
         raise UsageError(f"{file}:1: {','.join(rows[0])} (accepted: the header, {','.join(KeptInput._fields)})")
     found = []

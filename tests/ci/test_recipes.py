@@ -15,6 +15,7 @@ from repository import ROOT
 
 from gelu_verify.ci.recipes import RECIPES
 from gelu_verify.cli import main
+from gelu_verify.targets.kinds import kinds
 
 PROJECT = ROOT / "examples" / "project"
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -47,6 +48,16 @@ def test_the_page_and_the_example_have_what_init_writes(tmp_path, monkeypatch):
         assert (PROJECT / each.file).read_text(encoding="utf-8") == each.text
     done = CliRunner().invoke(main, ["init", "--ci", "tox"])
     assert (done.exit_code, done.output) == (0, "is there already: tox.ini\n")
+
+
+def test_pre_commit_runs_for_every_file_that_a_target_can_be():
+    hooks = [ROOT / ".pre-commit-hooks.yaml", PROJECT / RECIPES["pre-commit"].file]
+    (files,) = {re.search(r"^ +files: (.*)$", each.read_text(), re.MULTILINE)[1] for each in hooks}
+    suffixes = {word for kind in kinds().values() for word in re.findall("[a-z]+", kind.pattern.pattern)}
+    names = [f"k.{word}" for word in suffixes if any(kind.pattern.fullmatch(f"k.{word}") for kind in kinds().values())]
+    assert {"k.cu", "k.onnx", "k.ptx", "k.so"} < {*names}
+    assert [name for name in [*names, "ops.py", "k.so.6", "gelu-hard-cases.csv"] if not re.search(files, name)] == []
+    assert not re.search(files, "README.md")
 
 
 def test_a_file_that_is_there_stays_and_what_to_add_is_printed(tmp_path, monkeypatch):

@@ -181,7 +181,7 @@ def test_a_row_that_was_edited_by_hand_is_seen(budgets, tmp_path):
     path = tmp_path / "budgets.toml"
     gate.write_budgets(path, budgets, "x")
     path.write_text(path.read_text().replace("max_ulp = 3.22", "max_ulp = 9.99"))
-    with pytest.raises(UsageError, match="edited by hand"):
+    with pytest.raises(UsageError, match=f"^{re.escape(str(path))}: the row .* was edited by hand: take it from git"):
         gate.read_budgets(path)
 
 

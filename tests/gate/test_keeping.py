@@ -44,6 +44,23 @@ def project(tmp_path, monkeypatch, wrong):
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "<<<<<<< ours\nsilu,float32,0x40000000,a\n=======\nsilu,float32,0x40400000,b\n>>>>>>> theirs\n",
+            "conflicts of",
+        ),
+        (f"silu,float32,0x40000000,{'a' * 200_000}\n", "is not CSV: field larger"),
+    ],
+)
+def test_a_file_of_inputs_that_cannot_be_read_says_what_to_do(tmp_path, text, why):
+    file = tmp_path / "gelu-hard-cases.csv"
+    file.write_text(f"function,dtype,x_bits,by\n{text}")
+    with pytest.raises(UsageError, match=why):
+        read_found(file)
+
+
 def test_what_a_gate_with_another_seed_finds_fails_every_later_gate(project, wrong):
     assert call("budget")[0] == 0
     code, said = call("gate", "--seed", "5")

@@ -1,11 +1,17 @@
 """The gate of somebody else's project, from `init` on: in its own folder, with a C kernel of its own."""
 
+import html
+import json
+import re
 import shutil
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from commands import call
+from hypothesis import given
+from hypothesis import strategies as st
 from marking import nightly
 
 from gelu_verify.cli.gate import project_here
@@ -14,7 +20,7 @@ from gelu_verify.gate import measurements
 from gelu_verify.gate.budgets import budgets_text, default_path, make_budgets, merged, read_budgets, write_budgets
 from gelu_verify.gate.changes import is_looser
 from gelu_verify.gate.project import find_project, read_project
-from gelu_verify.gate.rows import Budgets
+from gelu_verify.gate.rows import Budgets, Selection
 from gelu_verify.gate.verdicts import verdicts
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.jobs import find_jobs
@@ -175,7 +181,26 @@ def test_a_project_is_within_the_budgets_it_made_also_from_below(gated, monkeypa
     monkeypatch.chdir(gated / "below")
     assert call("budget", "../kept")[0] == 0
     edited(gated, "y[i] = v", "y[i] = v == 2 ? 0 : v")
-    assert "  repeat (cd .. && gelu-verify ask k.c:silu_f32 float32 0x40000000 --function silu)" in call("gate")[1]
+    repeat = "(cd .. && gelu-verify ask k.c:silu_f32 float32 0x40000000 --function silu)"
+    assert f"  repeat {repeat}" in call("gate", "--junit", "gate.xml", "--sarif", "gate.sarif")[1]
+    assert repeat in html.unescape(Path("gate.xml").read_text())
+    (run,) = json.loads(Path("gate.sarif").read_text())["runs"]
+    assert repeat in run["results"][0]["message"]["text"]
+    assert run["invocations"] == [{"executionSuccessful": True, "exitCode": 1}]
+    assert call("gate", "--budgets", "nowhere.toml", "--sarif", "gate.sarif")[0] == 2
+    (run,) = json.loads(Path("gate.sarif").read_text())["runs"]
+    assert run["invocations"] == [{"executionSuccessful": False, "exitCode": 2}]
+
+
+@given(
+    st.lists(st.sampled_from(["torch.gelu", "torch", "k.py:g1", "k.py:g3", "k.py", "*", "?", "/", "gelu", "float16"]))
+)
+def test_what_has_a_row_that_is_meant_may_have_one(words):
+    selection = Selection(patterns=("".join(words),))
+    for key in ("torch.gelu/gelu/float16", "k.py:g1/gelu_grad/float32", "k.py:g3/gelu/float16"):
+        target, family = key.split("/")[0], re.split("[.:]", key)[0]
+        assert not selection.has(key) or (selection.may_have(target) and selection.may_have(family))
+    assert not Selection(patterns=("k.py:g1/*",)).may_have("k.py:g3")
 
 
 @needs_compiler
