@@ -264,6 +264,7 @@ def _without_reason(fresh: Budgets, records: Sequence[Record]) -> list[tuple[str
     return [
         (check, record)
         for record in records
+        if record.key in rows
         for check, reason in rows[record.key].fails.items()
         if check in record.failed_checks and not reason
     ]

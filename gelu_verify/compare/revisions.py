@@ -208,7 +208,18 @@ def is_range(text: str) -> bool:
 
 def _git(folder: Path, *arguments: str, **variables: str) -> str:
     """What git prints; UsageError with its first line where it fails."""
-    command = ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *arguments]
+    command = [
+        "git",
+        "-C",
+        str(folder),
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "color.ui=false",
+        "-c",
+        "color.grep=false",
+        *arguments,
+    ]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False,

@@ -31,9 +31,9 @@ from .rows import (
     Selection,
     check_row,
     conditions_of,
+    device_of,
     key_of,
     library_of,
-    on_gpu,
 )
 
 DIGITS = 3
@@ -84,7 +84,7 @@ def make_budgets(
     rows = {}
     named = f"{machine.get('cpu', 'unknown processor')}, {level_of_machine(machine)}"
     for record in records:
-        if record.executed:  # not on the device that it is for
+        if record.executed and record.family != "callable":  # a family is measured on the device that it is for
             continue
         for fault in record.own_faults or ():
             raise MissingMeasurement(f"no budget for {record.key}: {fault}")
@@ -107,7 +107,7 @@ def make_budgets(
             level=level,
             conditions=conditions_of(machine, record),
             machine=named,
-            device=record.origin.device if on_gpu(record) else "",
+            device=device_of(record),
             buckets=record.coverage.buckets if record.coverage else 0,
             **_parts(record),
         )
@@ -158,8 +158,7 @@ def round_up(ulp: float) -> float:
 
 
 def merged(old: Budgets, new: Budgets, selection: Selection = ALL_ROWS) -> Budgets:
-    """The new rows, and the old ones that were not meant, or are of other releases and levels of the libraries that
-    have new ones.
+    """The new rows, and the old ones that were not meant, or are of other releases, levels or devices than new ones.
 
     A new row that says what the old one said leaves that as it is: day and processor are no reason to write another.
     """
@@ -167,7 +166,8 @@ def merged(old: Budgets, new: Budgets, selection: Selection = ALL_ROWS) -> Budge
     kept = {
         name: row
         for name, row in old.rows.items()
-        if name not in new.rows and (not selection.has(key := key_of(name, row)) or (row.scope and key in measured))
+        if name not in new.rows
+        and (not selection.has(key := key_of(name, row)) or ((row.scope or row.device) and key in measured))
     }
     fresh = {
         name: old.rows[name] if name in old.rows and _says_the_same(old.rows[name], row) else row

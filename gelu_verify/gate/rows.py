@@ -42,6 +42,7 @@ _KEYS = {  # of a record: the limit of a row, without which there is none
     **{"correctly_rounded": "correct", "max_abs_error": "max_abs", "accurate_range": "accurate", "bits_sha256": "bits"},
 }
 _COMPILED = re.compile(r"(.*?), (-|no flags, )")  # version of what was compiled: compiler, flags, hash
+_WAYS = re.compile(r", (?:products and sums |approximations: )")  # after what executed PTX: how
 _FOR_THIS_PROCESSOR = "=native"  # in flags of gcc and clang
 SOURCES = ("kernels", "published", "cuda", "callable")  # families whose `version` is a hash of their source
 
@@ -89,7 +90,7 @@ class Row:
     grade: Grade | None = None
     library: str = ""  # of a row that holds for one release of a library only: "torch 2.13.0"
     level: str = ""  # and for one instruction-set level of the processor
-    device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
+    device: str = ""  # of a row of a GPU's code: the GPU and its CUDA, or what executed its PTX
     buckets: int = 0  # in which more was tried than the plan's own inputs (`run --budget`)
     max_abs: float | None = None  # largest absolute error for |x| <= 8
     accurate: tuple[str, str] | None = None  # ends (bits) of the accurate range
@@ -148,11 +149,17 @@ class Row:
     @property
     def scope(self) -> str:
         """What its name says beside target, function and dtype: empty where it holds everywhere."""
-        return f" ({self.library}, {self.level})" if self.library else ""
+        return f" ({self.library}, {self.level})" if self.library else " (ptx)" if self.is_executed else ""
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether it is of PTX that was executed on a CPU, of which no GPU's result is said."""
+        return self.device.startswith("ptx ")
 
     def applies(self, record: Record, level: str) -> bool:
         """Whether it limits a result of that library's release, measured on a processor of that level."""
-        return not self.library or (self.library, self.level) == library_of(record, level)
+        of_library = not self.library or (self.library, self.level) == library_of(record, level)
+        return of_library and self.is_executed == bool(record.executed)
 
 
 @dataclass(frozen=True)
@@ -248,8 +255,8 @@ def row_for(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> Row
 
 def differences_here(row: Row, record: Record, machine: Mapping[str, Any]) -> list[str]:
     """What decides last bits and is not as it was where the row was made."""
-    if on_gpu(record):
-        here, there = record.origin.device or "no GPU", row.device
+    if record.executed or on_gpu(record):
+        here, there = device_of(record) or "no GPU", row.device
         return [] if here == there else [f"{here} (the budget: {there})"]
     return row.conditions.differences(conditions_of(machine, record))
 
@@ -264,20 +271,28 @@ def is_exact(row: Row, record: Record) -> bool:
 
 def compiler_of(record: Record) -> str:
     """The compiler of a source file, without flags, which belong to the source; empty of anything else."""
-    match = _COMPILED.match(record.version) if record.family == "callable" else None
+    is_compiled = record.family == "callable" and not record.executed  # what made PTX is in its device
+    match = _COMPILED.match(record.version) if is_compiled else None
     return match[1] if match else ""
 
 
 def libraries_of(record: Record) -> str:
     """What a target of the user's calls or runs in: "numpy 2.4.6, scipy 1.17.1"; empty of what is compiled."""
-    if record.family != "callable" or compiler_of(record):
+    if record.family != "callable" or record.executed or compiler_of(record):
         return ""
     return ", ".join(part for part in record.version.split(", ") if " " in part)
 
 
 def on_gpu(record: Record) -> bool:
     """Whether its results come from a GPU: its rows hold for that GPU."""
-    return record.family == "cuda" or ".cu:" in record.target
+    return not record.executed and (record.family == "cuda" or ".cu:" in record.target)
+
+
+def device_of(record: Record) -> str:
+    """The GPU and its CUDA, or what executed its PTX ("ptx on CPU, sm_90, nvcc 13.0.88"); empty of other results."""
+    if record.executed:
+        return _WAYS.split(record.executed)[0]
+    return record.origin.device if on_gpu(record) else ""
 
 
 # ---- what a row can be -----------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from .rows import (
     COVERAGE,
     Budgets,
     Row,
+    device_of,
     differences_here,
     is_exact,
     is_of,
@@ -129,8 +130,9 @@ def _no_budget(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> 
     if record.has_failed:
         return f"{why}, and failed: {record.failure}"
     if rows := budgets.of(record.key):
-        release = " at ".join(library_of(record, level_of_machine(machine)))
-        why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
+        release = " at ".join(filter(None, library_of(record, level_of_machine(machine))))
+        had = ", ".join(row.device or f"{row.library} at {row.level}" for row in rows)
+        why = f"has no budget for {device_of(record) or release or 'a CPU'}, only for {had}"
     return f"{why}: `gelu-verify budget` makes one"
 
 

@@ -141,7 +141,7 @@ class TorchKind(ArrayKind):
         if dtype not in DTYPES or array.layout is not torch.strided:
             raise _refused(dtype if dtype not in DTYPES else f"{dtype} ({array.layout})")
         fmt = get_format(dtype)
-        signed = array.detach().cpu().contiguous().view(getattr(torch, f"int{fmt.width}"))
+        signed = array.detach().cpu().resolve_neg().contiguous().view(getattr(torch, f"int{fmt.width}"))
         return dtype, signed.numpy().view(fmt.uint)
 
     def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:

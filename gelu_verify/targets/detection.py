@@ -40,7 +40,7 @@ watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
 _LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
-SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)")  # the last: a tile of a TPU
+SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
 
@@ -157,6 +157,7 @@ class Detection:
             result = self._tried(NUMBERS[name])
             if result is not None and is_result(result[0][0] if name == "scalar" else result[0]):
                 return NUMBERS[name]
+            self.outputs = {key: bits for key, bits in self.outputs.items() if key[0] != name}
         return None
 
     def _tried(self, kind: ArrayKind) -> list[Any] | None:

@@ -13,6 +13,7 @@ from commands import call
 from hypothesis import given
 from hypothesis import strategies as st
 from marking import nightly
+from repository import ROOT
 
 from gelu_verify.cli.gate import project_here
 from gelu_verify.errors import UsageError
@@ -21,12 +22,13 @@ from gelu_verify.gate.budgets import budgets_text, default_path, make_budgets, m
 from gelu_verify.gate.changes import is_looser
 from gelu_verify.gate.project import find_project, read_project
 from gelu_verify.gate.rows import Budgets, Selection
-from gelu_verify.gate.verdicts import verdicts
+from gelu_verify.gate.verdicts import RowVerdict, verdicts
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import allotted
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.result import Origin
 
 KERNEL = """\
 #include <math.h>
@@ -253,6 +255,39 @@ def test_what_got_better_is_a_note_and_then_the_limit(project):
     code, said = call("budget")
     assert (code, "looser" in said) == (1, True)
     assert call("gate")[0] == 1
+
+
+@needs_compiler
+def test_what_is_executed_as_ptx_has_a_row_of_its_own(project):
+    """Beside code of the CPU; it says nothing of a GPU's result, nor does one say anything of it."""
+    text = (ROOT / "examples" / "cuda" / "gelu_sigmoid.ptx").read_text()
+    (project / "k.ptx").write_text(text)
+    assert call("init", "k.ptx:gelu_sigmoid", "--function", "gelu_sigmoid", "--dtype", "float32")[0] == 0
+    code, said = call("budget", "--accept-existing")
+    assert (code, "written: gelu-budgets.toml (2 rows)" in said) == (0, True), said
+    (name,) = (name for name in read_budgets(project / "gelu-budgets.toml").rows if name.startswith("k.ptx"))
+    assert name == "k.ptx:gelu_sigmoid/gelu_sigmoid/float32 (ptx)"
+    assert call("gate")[0] == 0
+    assert "0fBFD9DB23" in text
+    (project / "k.ptx").write_text(text.replace("0fBFD9DB23", "0fBFD9DB33"))
+    code, said = call("gate")
+    assert (code, "OVER  k.ptx:gelu_sigmoid gelu_sigmoid float32: " in said) == (1, True), said
+
+
+def test_a_row_is_of_the_device_that_it_was_made_on(library):
+    """A GPU, another one, or a CPU that executes its PTX, in one way or another."""
+    kernel = replace(library, family="callable", target="k.cu:silu_k", origin=Origin(device="H100"))
+    executed = replace(kernel, executed="ptx on CPU, sm_90, nvcc 13.0", origin=Origin())
+    otherwise = replace(executed, executed="ptx on CPU, sm_90, nvcc 13.0, approximations: nearest within (x)")
+    for made, other in ((kernel, executed), (executed, kernel)):
+        budgets = make_budgets([made], MACHINE, "2026-11-29")
+        assert verdicts([made], MACHINE, budgets)[0] == RowVerdict(made.key, "ok", record=made)
+        (found,) = verdicts([other], MACHINE, budgets)
+        of, had = (each.executed or each.origin.device for each in (other, made))
+        assert found.reasons == (f"has no budget for {of}, only for {had}: `gelu-verify budget` makes one",)
+    assert verdicts([otherwise], MACHINE, make_budgets([executed], MACHINE, "2026-11-29"))[0].notes == ()
+    both = merged(make_budgets([kernel], MACHINE, "x"), make_budgets([executed], MACHINE, "x"))
+    assert [verdicts([each], MACHINE, both)[0].verdict for each in (kernel, executed)] == ["ok", "ok"]
 
 
 @needs_compiler

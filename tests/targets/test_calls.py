@@ -538,6 +538,7 @@ def test_a_call_is_offered_with_what_came_of_it(tmp_path, form, needed, result, 
         ("ndim == 3", "(1, n, 16)"),
         ("ndim == 4", "(1, 16, n, 16)"),
         ("shape[0] % 8 == x.shape[1] % 128 == 0", "(8, 128)"),
+        ("ndim == 0 and type(x) is not float", "()"),
     ],
 )
 def test_the_shape_that_it_takes_is_offered(tmp_path, demand, shape, array, dtype):

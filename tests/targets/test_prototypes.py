@@ -102,6 +102,39 @@ def negates(target, n=19):
     return np.array_equal(target.evaluate(dtype, x), x ^ fmt.uint.type(fmt.sign_mask))
 
 
+@pytest.mark.few(6)
+@pytest.mark.parametrize("how", ["apart", "in place", "by address", "bytes", "demanding", "backward"])
+@pytest.mark.parametrize("count", ["uint8_t", "signed char", "uint16_t", "short", "int"])
+def test_no_call_is_longer_than_its_count_can_say(tmp_path, count, how):
+    """A count that begins again at zero was blamed on the function, which was never called with so many."""
+    held = {"uint8_t": 255, "signed char": 127, "uint16_t": 65535, "short": 32767}.get(count)
+    call = {
+        "apart": f"void f(const float *x, float *y, {count} n)",
+        "in place": f"void f(float *x, {count} n)",
+        "by address": f"void f(const float *x, float *y, const {count} *n)",
+        "bytes": f"void f(const float *x, float *y, {count} bytes)",
+        "demanding": f"void f(const float *x, float *y, {count} n); multiple_of=4; at_least=8; aligned=32",
+        "backward": f"void f(const float *x, const float *dy, float *y, {count} n)",
+    }[how]
+    limit = "n % 4 || n < 8 || (uintptr_t)x % 32" if how == "demanding" else "0"
+    number = {"by address": "*n", "bytes": "bytes / 4"}.get(how, "n")
+    y, right = ("x[i]", "-x[i]") if how == "in place" else ("y[i]", "-x[i] * dy[i]" if how == "backward" else "-x[i]")
+    (tmp_path / "k.c").write_text(f"""
+#include <math.h>
+#include <stdint.h>
+{call.partition(";")[0].replace("void f", "void silu_f32")}
+{{
+    long m = {number}, wrong = {limit.replace("n", "m", 2)};
+    for (long i = 0; i < m; i++) {y} = wrong ? NAN : {right};
+}}
+""")
+    target = chosen(f"{tmp_path / 'k.c'}:silu_f32", call=call)
+    most = held and (held // 4 if how == "bytes" else held - held % 8 if how == "demanding" else held)
+    assert (f"with at most {most or 0:,} values at once" in target.note) == (held is not None)
+    for n in (1, *((most, most + 1, 2 * most + 3) if most else ()), 100_000):
+        assert negates(target, n)
+
+
 @pytest.mark.few(4)
 @pytest.mark.parametrize("symbol", FORMS)
 def test_a_function_is_called_as_its_prototype_says(file, symbol):

@@ -347,6 +347,15 @@ def test_jax_jit_compiles(tmp_path):
 
 
 @pytest.mark.frameworks
+def test_a_result_of_torch_that_is_a_negated_view_is_read(tmp_path):
+    """As the imaginary part of what is conjugated."""
+    path = tmp_path / "mine.py"
+    path.write_text("import torch\ndef relu(x): return torch.complex(x, -torch.relu(x)).conj().imag\n")
+    target = chosen(f"{path}:relu", dtype="float32")
+    assert target.evaluate("float32", bits("float32", "2", "-3")).tolist() == bits("float32", "2", "0").tolist()
+
+
+@pytest.mark.frameworks
 def test_torch_compile_compiles(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(TORCH)

@@ -48,14 +48,16 @@ _ADDED_TO = "    __builtin_memset(gv_y, 0, gv_n * {itemsize});\n"
 _HELD = "    __builtin_memcpy(gv_y, gv_beside, gv_n * {itemsize});\n"
 _OF_SO_MANY = """    long long gv_status = 0;
     const __SIZE_TYPE__ gv_all = gv_n;
-    gv_n = {exactly};
     for (; !gv_status && gv_i < gv_all; gv_i += gv_n) {{
+        gv_n = {n};
 {before}        gv_status = {call};
         gv_x = (const {T} *)gv_x + gv_n;
         gv_y = ({T} *)gv_y + gv_n;
 {beside}    }}
     return gv_status;"""
 _NEXT_BESIDE = "        gv_beside = (const {T} *)gv_beside + gv_n;\n"
+# The last of as many values as a narrow count holds is not left with fewer than are demanded.
+_UP_TO = "gv_all - gv_i <= {most} ? gv_all - gv_i : gv_all - gv_i < {most} + {at_least} ? {half} : {most}"
 _OF_A_VALUE = """    for (; gv_i < gv_n; gv_i++)
         (({T} *)gv_y)[gv_i] = {call};
     return 0;"""
@@ -82,7 +84,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         for i, each in enumerate(prototype.parameters)
         if (found := ZEROS.fullmatch(each.value))
     )
-    call, exactly = _call(prototype, element, itemsize), prototype.contract.exactly
+    call, contract, most = _call(prototype, element, itemsize), prototype.contract, prototype.most(itemsize)
     before = zeros + "".join(
         _BY_ADDRESS.format(T=each.base, i=i, value=_sizes(itemsize)[each.points_to])
         for i, each in enumerate(prototype.parameters)
@@ -90,9 +92,10 @@ def source_of(prototype: Prototype, dtype: str) -> str:
     )
     filled = _IN_PLACE * prototype.in_place + _ADDED_TO * prototype.is_added_to + _HELD * bool(prototype.replaced)
     before += filled.format(itemsize=itemsize)
-    if exactly:
+    if contract.exactly or most:
+        n = contract.exactly or _UP_TO.format(most=most, at_least=contract.at_least, half=prototype.most(itemsize, 2))
         beside = _NEXT_BESIDE.format(T=element) * bool(prototype.beside and not prototype.one_second)
-        body = _OF_SO_MANY.format(T=element, exactly=exactly, before=before, call=call, beside=beside)
+        body = _OF_SO_MANY.format(T=element, n=n, before=before, call=call, beside=beside)
     elif prototype.is_array:
         body = f"{before}    return {call};"
     else:

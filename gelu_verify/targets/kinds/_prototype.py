@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 from ...errors import UsageError
@@ -51,6 +52,16 @@ _IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
 _SIZES = re.compile(r"\b(?:n|bytes)\b")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; exactly=8', '; aligned=64' behind it"
 EXACTLY = "'; exactly=8' behind it where it always takes as many"
+_HELD_BY = {  # the largest count of a type in which the length of an array may not be
+    name: 2**width - 1
+    for width, names in {
+        7: ("signed char", "int8_t", "char"),
+        8: ("unsigned char", "uint8_t"),
+        15: ("short", "int16_t"),
+        16: ("unsigned short", "uint16_t"),
+    }.items()
+    for name in names
+}
 _WIDER = {"float": ("double",), **dict.fromkeys(("_Float16", "__fp16", "__bf16"), ("float", "double"))}
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
@@ -224,6 +235,19 @@ class Prototype:
         """What its output holds before a call, which replaces it: "dy", or the second input; empty for nothing."""
         return self.output.value if self.is_array and not self.in_place and self.output.value in HELD else ""
 
+    def most(self, itemsize: int, parts: int = 1) -> int:
+        """Of how many values the types of its counts hold the number, or one of so many parts of it; 0 where that is
+        of as many as there can be."""
+        if not self.is_array or self.data.name in PACKED:
+            return 0
+        counts = (
+            each for each in self.parameters if each.element in _HELD_BY and (each.points_to or not each.pointers)
+        )
+        said = ((_HELD_BY[each.element], each.points_to or each.value or each.name) for each in counts)
+        found = [held // (itemsize if "bytes" in text else 1) for held, text in said if _SIZES.search(text)]
+        step = lcm(self.contract.multiple_of, max(self.contract.aligned // itemsize, 1))
+        return min(found, default=0) // parts // step * step
+
     @property
     def apart(self) -> str:
         """Why its results cannot replace its input where it is called with two arrays; empty where they can."""
@@ -243,7 +267,10 @@ class Prototype:
     def called(self) -> str:
         """How it is called, in words."""
         called = self.text.partition(";")[0].strip()
-        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place)))
+        itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
+        most = self.most(itemsize)
+        few = f"with at most {most:,} values at once, whose number its type holds" if most else ""
+        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place, few)))
 
     @property
     def note(self) -> str:
