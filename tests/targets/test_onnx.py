@@ -171,6 +171,12 @@ def test_another_border_is_refused(tmp_path, border, message):
         targets.select([str(path)])
 
 
+def test_what_takes_two_inputs_in_one_says_how_that_is_said(tmp_path):
+    path = model(tmp_path / "swiglu.onnx")
+    with pytest.raises(UsageError, match=r"has one input \(x\), and --call 'f\(x, g\)' .*'f\(packed\(x, g\)\)' says"):
+        targets.select([str(path)], call="f(x, g)", function="swiglu")
+
+
 def test_a_border_without_inputs_is_refused(tmp_path):
     body = helper.make_graph([], "empty", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
     onnx.save(helper.make_model(body), tmp_path / "empty.onnx")

@@ -429,6 +429,15 @@ def test_any_number_of_arguments_is_refused(tmp_path):
     assert chosen(f"{tmp_path}/v.c:g", function="relu").dtypes == ("float32",)
 
 
+@x86
+def test_another_calling_convention_is_refused(tmp_path):
+    """Of which no --call is to blame, as none was given."""
+    text = "__attribute__((ms_abi)) void gelu_f32(const float *x, float *y, int n) { for (; n--;) y[n] = -x[n]; }"
+    (tmp_path / "ms.c").write_text(text)
+    with pytest.raises(UsageError, match="and cannot be called so: another calling convention .ms_abi. is not supp"):
+        chosen(f"{tmp_path}/ms.c:gelu_f32")
+
+
 def test_an_input_that_is_written_to_is_a_failure_there_too(file):
     target = chosen(f"{file}:writes", call="void f(float *x, float *y, size_t n); oob_reads=16")
     with pytest.raises(TargetFailure, match="changed its input at index 0"):

@@ -88,6 +88,49 @@ def test_a_grid_of_whole_blocks_is_asked_for_as_many_values_as_the_contract_has(
         targets.select([RELU], call=line)
 
 
+COUNTS = """#include <cuda_fp16.h>
+#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
+__device__ float relu1(const float &x) { return fmaxf(x, 0); }
+struct Relu { __device__ float operator()(float x) const { return fmaxf(x, 0); } };
+__global__ void relu_values(const __half2 *x, __half2 *y, int n) { if (INDEX < n / 2) y[INDEX] = __hmax2(x[INDEX], {}); }
+__global__ void relu_vectors(const __half2 *x, __half2 *y, int n) { if (INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
+template <class F> __global__ void map(const float *x, float *y, int n, F f) { if (INDEX < n) y[INDEX] = f(x[INDEX]); }
+template <float (*F)(const float &), bool first> __global__ void gated(float *out, const float *input, int d)
+{
+    for (int i = threadIdx.x; i < d; i += blockDim.x)
+        out[blockIdx.x * d + i] = F(input[blockIdx.x * 2 * d + i]) * input[blockIdx.x * 2 * d + d + i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("symbol", "dtype"), [("relu_values", "float16"), ("relu_vectors", "float16"), ("map<Relu>", "float32")]
+)
+def test_what_is_offered_for_a_kernel_computes(tmp_path, symbol, dtype):
+    requiring.nvcc()
+    (tmp_path / "k.cu").write_text(COUNTS)
+    name = f"{tmp_path / 'k.cu'}:{symbol}"
+    with pytest.raises(UsageError, match="give --call") as asked:
+        targets.select([name], function="relu", device="ptx")
+    lines = re.findall(r"--call '([^']*)'", str(asked.value))
+    assert lines
+    for line in lines:
+        (target,), _ = targets.select([name], function="relu", device="ptx", call=line)
+        x = np.linspace(-3, 3, 4096, dtype=dtype)
+        got = target.evaluate(dtype, x.view(f"u{x.itemsize}")).view(dtype)
+        np.testing.assert_array_equal(got, np.maximum(x, 0))
+
+
+def test_a_line_that_is_offered_although_it_fails_is_said_to(tmp_path):
+    """It takes two inputs, and is asked for a function of one."""
+    requiring.nvcc()
+    (tmp_path / "k.cu").write_text(COUNTS)
+    with pytest.raises(UsageError, match=r"x, n\)' \(none writes all outputs, the same for the same inputs"):
+        targets.select([f"{tmp_path / 'k.cu'}:gated<relu1, true>"], function="relu", device="ptx")
+    with pytest.raises(UsageError, match=r"name what it is made for, such as '.*:gated<NAME, true>'"):
+        targets.select([f"{tmp_path / 'k.cu'}:gated"], function="relu", device="ptx")
+
+
 @pytest.mark.parametrize(("vector", "lanes", "space"), [("float4", 4, ""), ("__half2", 2, ""), ("float4", 4, "a::b::")])
 def test_vectors_that_a_mangled_name_says_are_asked_about(tmp_path, vector, lanes, space):
     """Its number counts values or vectors; called with as many vectors as values it reads memory of others."""

@@ -79,6 +79,8 @@ def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, in
 def packed(prototype: Prototype, parameter: CParameter, size: int, n: int, itemsize: int) -> Any:
     """An argument as the kernel takes it."""
     text = {"n": "n", "bytes": "bytes"}.get(parameter.name) or parameter.value
+    if text == "{}" and size in (1, 2, 4, 8):  # of a class: all its members are 0, or it has none
+        return np.zeros((), f"u{size}")[()]
     value = _number(prototype, text, n, itemsize)
     if not parameter.pointers and parameter.dtype in DTYPES and get_format(str(parameter.dtype)).width == 8 * size:
         fmt = get_format(str(parameter.dtype))

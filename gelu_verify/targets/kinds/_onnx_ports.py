@@ -111,6 +111,11 @@ def ports_of(
         raise UsageError(f"{file} has no input: its outputs are constants")
     if len(free) != len(line.ordered) or "x" not in line.arrays:
         names = ", ".join(inputs)
+        if len(inputs) == 1:
+            both = "--call 'f(packed(x, g))' says that it holds both, 'f(interleaved(x, g))' that it does in turns"
+            raise UsageError(
+                f"{file} has one input ({names}), and --call {call!r} names another number of them: {both}"
+            )
         raise UsageError(
             f"{file} has {len(inputs)} inputs ({names}); accepted is a model of one input that is not given a value: "
             "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x, 'f(x, g)' that one takes g, "

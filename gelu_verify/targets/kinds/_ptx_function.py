@@ -113,15 +113,19 @@ def _works(function: PtxFunction) -> bool:
 
 
 def answerable(question: OpenCall, symbol: str, made: Callable[[str], PtxFunction]) -> OpenCall:
-    """What is asked of a kernel, with such lines as work, where one does; `made`: the kernel as called by a line."""
-    found = list[str]()
+    """What is asked of a kernel, with such lines as work, or all, where none does; `made`: the kernel as called by a
+    line."""
+    found, tried = list[str](), 0
     for line in question.lines:
         with suppress(GeluVerifyError):
             function = made(line)
+            tried += 1
             others = launches_of(function.prototype, symbol, question.declared)
             if call := working(function, chain([function.prototype], others)):
                 found.append(call.text)
-    return OpenCall(question.declared, question.why, found or question.lines)
+    is_none_right = not found and tried == len(question.lines) > 0
+    came = "none writes all outputs, the same for the same inputs: it was tried with -1, 1/2, 1 and 2" * is_none_right
+    return OpenCall(question.declared, question.why, found or question.lines, came)
 
 
 def in_a_launch(function: PtxFunction, others: Iterable[Prototype]) -> Target:

@@ -57,10 +57,10 @@ class _Open:
 class OpenCall(UsageError):
     """A declaration that leaves open how it is called: `why`, and the `lines` of which one is to be given."""
 
-    def __init__(self, declared: Declared, why: str, lines: Sequence[str]) -> None:
+    def __init__(self, declared: Declared, why: str, lines: Sequence[str], came: str = "") -> None:
         either = ", or ".join(f"--call {line!r}" for line in lines)
         either = either or f"a --call, in which n or bytes occurs{f', or {EXACTLY}' * (not declared.space)}"
-        super().__init__(f"{why}: give {either}")
+        super().__init__(f"{why}: give {either}{f' ({came})' * bool(came)}")
         self.declared, self.why, self.lines = declared, why, lines
 
 
@@ -224,10 +224,12 @@ def _count(declared: Declared, found: _Open) -> None:
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
     if (vectors or rows) and counts:
-        found.perhaps = []
         lanes, name = VECTORS[vectors][1] if vectors else rows, parameters[counts[0]].name
         found.ask(f"{_named(parameters[counts[0]])} may count values or {'vectors' if vectors else 'rows'} of {lanes}")
-        found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
+        found.perhaps = []
+        if not _is_divided(name, lanes, declared.body):
+            found.perhaps = [counts[0]]
+            found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
         found.also = f"; multiple_of={lanes}"
         found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
     if declared.space == "global" and declared.body and counts:
@@ -286,6 +288,11 @@ def _size_of(name: str, body: str) -> str:
         return "bytes"
     role = role_of(name)
     return role if role in ("n", "bytes") else ""
+
+
+def _is_divided(name: str, by: int, body: str) -> bool:
+    """Whether the body divides a whole number by another one."""
+    return bool(re.search(rf"\b{re.escape(name)}\s*(?:/\s*{by}\b|>>\s*{by.bit_length() - 1}\b)", body)) and bool(name)
 
 
 def _reads_first(name: str, body: str) -> bool:

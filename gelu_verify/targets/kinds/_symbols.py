@@ -112,13 +112,20 @@ class SourceText:
         """Its name with the one type that is open; UsageError where more is."""
         said = {name: CParameter(typed, name).dtype for typed, name in said_parameters(asked.call or "")}
         dtype = asked.dtype or claimed_by(symbol)[1] or said.get("x") or said.get("y")
-        example = ", ".join("float" if each.startswith(("class", "typename")) else "4" for each in template.template)
+        example = ", ".join(map(_argument, template.template))
         what = f"{symbol!r} in {self.file} is a template of {', '.join(template.template)}"
         if len(template.template) > 1 or not template.template[0].startswith(("class", "typename")):
             raise UsageError(f"{what}: name what it is made for, such as '{self.file}:{symbol}<{example}>'")
         if dtype is None:
             raise UsageError(f"{what}: --dtype says for which type, or its name, such as '{self.file}:{symbol}<float>'")
         return f"{template.symbol}<{self.types[dtype]}>"
+
+
+def _argument(parameter: str) -> str:
+    """An argument that a parameter of a template may have; NAME of one that is a function, or a template."""
+    if parameter.startswith(("class", "typename")):
+        return "float"
+    return "NAME" if re.search(r"\(|^template\b", parameter) else "true" if parameter.startswith("bool") else "4"
 
 
 def _fits(declared: Declared, file: str, asked: Asked) -> bool:

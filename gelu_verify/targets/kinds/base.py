@@ -97,7 +97,9 @@ def function_of(symbol: str, asked: Asked, gives_gradient: bool = False, second:
     function = asked.function or _claimed(symbol, gives_gradient)
     has = second_of(function)
     if second and second != has:
-        raise UsageError(f"{symbol!r} is called with {second}, and {function} has no second input {second}")
+        having = ", ".join(each for each in FUNCTIONS if second_of(each) == second and not FUNCTIONS[each].gradient_of)
+        what = f"{function} has no second input {second} (accepted by --function: {having})"
+        raise UsageError(f"{symbol!r} is called with {second}, and {what}")
     if has and second == "" and asked.function is None:
         what = f"a function of x and {has}: --call 'f(x, {has})' says how it takes {has}, or --function"
         raise UsageError(f"{symbol!r} says {function} by its name, {what} '{function}[{has}=...]' which {has} is in it")
