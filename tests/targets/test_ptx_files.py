@@ -92,7 +92,8 @@ COUNTS = """#include <cuda_fp16.h>
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 __device__ float relu1(const float &x) { return fmaxf(x, 0); }
 struct Relu { __device__ float operator()(float x) const { return fmaxf(x, 0); } };
-__global__ void relu_values(const __half2 *x, __half2 *y, int n) { if (INDEX < n / 2) y[INDEX] = __hmax2(x[INDEX], {}); }
+__global__ void relu_values(const __half2 *x, __half2 *y, int n)
+{ if (INDEX < n / 2) y[INDEX] = __hmax2(x[INDEX], {}); }
 __global__ void relu_vectors(const __half2 *x, __half2 *y, int n) { if (INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
 template <class F> __global__ void map(const float *x, float *y, int n, F f) { if (INDEX < n) y[INDEX] = f(x[INDEX]); }
 template <float (*F)(const float &), bool first> __global__ void gated(float *out, const float *input, int d)
