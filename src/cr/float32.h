@@ -112,6 +112,28 @@ GV_INLINE uint64_t gv_f32_settled(gv_f32_limits limits, int derivative, const fl
     return gv_count_bits(lanes) <= GV_FEW_LANES ? lanes : gv_f32_settle(limits, derivative, x, y, lanes);
 }
 
+#if defined(__GNUC__)
+#define gv_prefetch(p) __builtin_prefetch(p)
+#define gv_prefetch_to_write(p) __builtin_prefetch(p, 1)
+#else
+#define gv_prefetch(p) ((void)0)
+#define gv_prefetch_to_write(p) ((void)0)
+#endif
+
+/* The cache lines of 64 inputs and outputs 2 KB ahead, which may lie behind the arrays: where that was measured */
+#define gv_f32_prefetch GV_TYPED(gv_f32_prefetch)
+GV_INLINE void gv_f32_prefetch(const float *x, const float *y) {
+#if GV_FLOAT_LANES == 8
+    GV_UNROLL
+    for (size_t k = 2048; k < 2048 + 256; k += 64) {
+        gv_prefetch((const char *)x + k);
+        gv_prefetch_to_write((const char *)y + k);
+    }
+#else
+    (void)x, (void)y;
+#endif
+}
+
 #if GV_FLOAT_TABLES == GV_ROWS
 /* Rows are found for so many inputs at once, so that they are known when the table is read; for a whole block, the
    level-1 cache would not hold inputs, outputs, places and rows. A multiple of 64. */
@@ -144,6 +166,7 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
 #endif
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
+        gv_f32_prefetch(x + i, y + i);
 #if GV_FLOAT_TABLES == GV_ROWS
         if (i % GV_ROWS_AHEAD == 0) gv_f32_find_ahead(f, x + i, gv_least(n - i, GV_ROWS_AHEAD), offset);
 #endif
@@ -169,21 +192,38 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
 }
 
 #if GV_FLOAT_TABLES == GV_ROWS
-/* The same for gelu and gelu_tanh */
+/* The same for gelu and gelu_tanh. The sum has a loop of its own where that was measured: in each loop few operations wait
+   for one another, so that the processor has more groups of lanes in work at once. */
+#define GV_SUM_APART (GV_FLOAT_LANES == 8)
 #define gv_f32_by_cubics GV_TYPED(gv_f32_by_cubics)
 GV_INLINE size_t gv_f32_by_cubics(const gv_float_cubics *f, int derivative, gv_f32_limits limits, const float *x,
                                   float *y, size_t n, size_t most, unsigned short *place) {
     size_t count = 0, step = GV_FLOAT_LANES;
     uint32_t offset[64]; /* more would leave the level-1 cache less for the table */
+    GV_FLOAT_ALIGNED(64) float h[64];
+#if GV_SUM_APART
+    GV_FLOAT_ALIGNED(64) float hi[64], lo[64], loss[64];
+#endif
     for (size_t i = 0; i < n && count <= most; i += 64) {
         uint64_t lanes = 0;
-        for (size_t k = 0; k < 64; k += step) gv_floats_store_cubic_offsets(f, x + i + k, offset + k);
+        gv_f32_prefetch(x + i, y + i);
+        for (size_t k = 0; k < 64; k += step)
+            gv_floats_store(h + k, gv_float_cubic_find(f, gv_floats_load(x + i + k), offset + k));
         GV_ROLLED
         for (size_t k = 0; k < 64; k += step) {
-            gv_floats input = gv_floats_load(x + i + k), row[4];
+            gv_floats row[4];
             gv_floats_columns_at(f->rows, offset + k, row);
-            gv_floats_sum sum = gv_float_cubic_sum(input, gv_float_cubic(f, input, row));
-            lanes |= (uint64_t)gv_float_round(sum, y + i + k) << k;
+            gv_floats_sum q = gv_float_cubic(f, gv_floats_load(h + k), row);
+#if GV_SUM_APART
+            gv_floats_store(hi + k, q.hi);
+            gv_floats_store(lo + k, q.lo);
+            gv_floats_store(loss + k, q.loss);
+        }
+        GV_ROLLED
+        for (size_t k = 0; k < 64; k += step) {
+            gv_floats_sum q = {gv_floats_load(hi + k), gv_floats_load(lo + k), gv_floats_load(loss + k)};
+#endif
+            lanes |= (uint64_t)gv_float_round(gv_float_cubic_sum(gv_floats_load(x + i + k), q), y + i + k) << k;
         }
         lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
         count = gv_append_places(place, count, lanes, i);
@@ -268,14 +308,6 @@ GV_INLINE size_t gv_f32_by_gaussian(const gv_float_table *f, int derivative, gv_
 }
 
 #if GV_FLOAT_TABLES == GV_ROWS
-#if defined(__GNUC__)
-#define gv_prefetch(p) __builtin_prefetch(p)
-#define gv_prefetch_to_write(p) __builtin_prefetch(p, 1)
-#else
-#define gv_prefetch(p) ((void)0)
-#define gv_prefetch_to_write(p) ((void)0)
-#endif
-
 typedef struct {
     gv_f32_stage_1 pieces;
     const gv_float_table *gaussian;

@@ -32,11 +32,17 @@
 #define GV_CR_FLOAT_CUBICS_H
 #include "float_pieces.h"
 
+/* h of |x|, and where in the table its row is, in bytes; of a NaN those of `last` */
+GV_INLINE gv_floats gv_float_cubic_find(const gv_float_cubics *f, gv_floats x, uint32_t *offset) {
+    gv_floats a = gv_floats_up_to(gv_floats_magnitude(x), f->last), from = gv_floats_all(f->from);
+    gv_floats sum = gv_floats_add(a, from);
+    gv_floats_store_sixteen_times(offset, sum);
+    return gv_floats_sub(a, gv_floats_sub(sum, from));
+}
+
 /* q of |x|, `row` its coefficients, and what it loses at most */
-GV_INLINE gv_floats_sum gv_float_cubic(const gv_float_cubics *f, gv_floats x, const gv_floats *row) {
+GV_INLINE gv_floats_sum gv_float_cubic(const gv_float_cubics *f, gv_floats h, const gv_floats *row) {
     gv_floats_sum q;
-    gv_floats a = gv_floats_at_most(gv_floats_magnitude(x), f->last), from = gv_floats_all(f->from);
-    gv_floats h = gv_floats_sub(a, gv_floats_sub(gv_floats_add(a, from), from));
     gv_floats bend = gv_floats_madd(row[3], h, row[2]), slope = gv_floats_madd(bend, h, row[1]);
     q.hi = gv_floats_madd(slope, h, row[0]);
     q.lo = gv_floats_madd(slope, h, gv_floats_sub(row[0], q.hi));

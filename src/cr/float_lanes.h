@@ -186,12 +186,12 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
     step = f->shift < 5 ? _mm256_slli_epi32(step, 5 - f->shift) : _mm256_srli_epi32(step, f->shift - 5);
     _mm256_storeu_si256((__m256i *)offset, _mm256_and_si256(step, _mm256_set1_epi32((GV_FLOAT_PIECES - 1) << 5)));
 }
-/* The same in a table of rows of four; of a NaN the last */
-GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
-    gv_floats a = _mm256_min_ps(gv_floats_magnitude(gv_floats_load(x)), _mm256_set1_ps(f->last));
-    __m256i sum = _mm256_castps_si256(gv_floats_add(a, gv_floats_all(f->from))); /* 3/2 2^k + n */
-    _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(sum, 10), 6)); /* 16 n */
+/* 16 n of 3/2 2^k + n */
+GV_INLINE void gv_floats_store_sixteen_times(uint32_t *offset, gv_floats sum) {
+    _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(_mm256_castps_si256(sum), 10), 6));
 }
+/* of a magnitude the smaller; of a NaN b */
+GV_INLINE gv_floats gv_floats_up_to(gv_floats a, float b) { return _mm256_min_ps(a, _mm256_set1_ps(b)); }
 /* The last 16 bits of a as the first of a float */
 GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 16));
@@ -299,12 +299,11 @@ GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, 
     step = vshlq_u32(step, vdupq_n_s32(5 - f->shift)); /* to the right, if that is negative */
     vst1q_u32(offset, vandq_u32(step, vdupq_n_u32((GV_FLOAT_PIECES - 1) << 5)));
 }
-GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
-    /* of integers, so that a NaN is more than `last` */
-    uint32x4_t a = vreinterpretq_u32_f32(gv_floats_magnitude(gv_floats_load(x)));
-    a = vminq_u32(a, vreinterpretq_u32_f32(vdupq_n_f32(f->last)));
-    uint32x4_t sum = vreinterpretq_u32_f32(gv_floats_add(vreinterpretq_f32_u32(a), gv_floats_all(f->from)));
-    vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(sum, 10), 6)); /* 3/2 2^k + n: 16 n */
+GV_INLINE void gv_floats_store_sixteen_times(uint32_t *offset, gv_floats sum) {
+    vst1q_u32(offset, vshrq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(sum), 10), 6));
+}
+GV_INLINE gv_floats gv_floats_up_to(gv_floats a, float b) { /* of integers, so that a NaN is more */
+    return vreinterpretq_f32_u32(vminq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(vdupq_n_f32(b))));
 }
 GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 16));
@@ -360,10 +359,10 @@ GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float
     return (uint32_t)(below | above | none);
 }
 #if GV_FLOAT_TABLES == GV_ROWS
-GV_INLINE void gv_floats_store_cubic_offsets(const gv_float_cubics *f, const float *x, uint32_t *offset) {
-    float a = fabsf(*x) < f->last ? fabsf(*x) : f->last;
-    *offset = gv_float_bits(a + f->from) << 10 >> 6;
+GV_INLINE void gv_floats_store_sixteen_times(uint32_t *offset, gv_floats sum) {
+    *offset = gv_float_bits(sum) << 10 >> 6;
 }
+GV_INLINE gv_floats gv_floats_up_to(gv_floats a, float b) { return a < b ? a : b; }
 GV_INLINE gv_floats gv_floats_last_half(gv_floats a) {
     uint32_t bits = gv_float_bits(a) << 16;
     memcpy(&a, &bits, sizeof a);

@@ -49,17 +49,18 @@ def every(number):
 
 
 def test_the_code_is_the_algorithm_that_was_proved():
-    f, x, q = Symbol("f"), Symbol("x"), Symbol("q")
+    f, x, q, h = Symbol("f"), Symbol("x"), Symbol("q"), Symbol("h")
     row = [Symbol(name) for name in ("t0", "t1", "c2", "c3")]
-    a, start = call("at_most", call("magnitude", "x"), "f.last"), every("f.from")
-    h = call("sub", a, call("sub", call("add", a, start), start))
-    bend = call("madd", "c3", h, "c2")
-    slope = call("madd", bend, h, "t1")
-    hi = call("madd", slope, h, "t0")
-    lo = call("add", call("madd", slope, h, call("sub", "t0", hi)), call("last_half", "c3"))
+    a, start = call("up_to", call("magnitude", "x"), "f.last"), every("f.from")
+    where = call("sub", a, call("sub", call("add", a, start), start))
+    assert algorithm("gv_float_cubic_find", f, x, Symbol("offset")) == where
+    bend = call("madd", "c3", "h", "c2")
+    slope = call("madd", bend, "h", "t1")
+    hi = call("madd", slope, "h", "t0")
+    lo = call("add", call("madd", slope, "h", call("sub", "t0", hi)), call("last_half", "c3"))
     share = call("mul", call("magnitude", slope), every("f.of_slope"))
     loss = call("madd", call("magnitude", bend), every("f.of_bend"), share)
-    assert algorithm("gv_float_cubic", f, x, row) == "{" + ", ".join((hi, lo, loss)) + "}"
+    assert algorithm("gv_float_cubic", f, h, row) == "{" + ", ".join((hi, lo, loss)) + "}"
     a, leading = call("magnitude", "x"), call("not_negative", "x")
     hi = call("less", a, "q.hi", leading)
     lo = call("less", a, "q.lo", call("less", a, "q.hi", call("sub", leading, hi)))

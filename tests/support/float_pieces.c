@@ -51,9 +51,9 @@ static gv_floats_sum piece(const gv_float_table *f, int derivative, const float 
 static gv_floats_sum cubic(const gv_float_cubics *f, const float *x) {
     gv_floats row[4], input = gv_floats_load(x);
     uint32_t offset[GV_FLOAT_LANES];
-    gv_floats_store_cubic_offsets(f, x, offset);
+    gv_floats h = gv_float_cubic_find(f, input, offset);
     gv_floats_columns_at(f->rows, offset, row);
-    return gv_float_cubic_sum(input, gv_float_cubic(f, input, row));
+    return gv_float_cubic_sum(input, gv_float_cubic(f, h, row));
 }
 
 EVALUATE(gelu, cubic(&gv_gelu_cubics, x))

@@ -135,6 +135,32 @@ def test_no_call_is_longer_than_its_count_can_say(tmp_path, count, how):
         assert negates(target, n)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "most"),
+    [
+        ("const float *x, float *y, int n, uint8_t odd=n % 2", 0),
+        ("char trans='n', const float *x, float *y, int n", 0),
+        ("const float *x, float *y, int n, const uint8_t *last=(const uint8_t *)(x + n)", 0),
+        ("const float *x, float *y, uint8_t rows=n / 16", 255 * 16),
+        ("const float *x, float *y, int n, uint16_t nb=n * 4", 65535 // 4),
+        ("const float *x, float *y, uint8_t bytes, short n", 255 // 4),
+        ("const void *x, void *y, uint16_t bytes", 65535 // 4),
+        ("const uint16_t *x, uint16_t *y, size_t n", 0),
+    ],
+)
+def test_what_counts_values_in_a_narrow_type(parameters, most):
+    prototype = Prototype.parsed(f"void f({parameters})", "f")
+    assert prototype.most(4) == most
+    assert f"at most {most:,} " in prototype.at_once(4) or not most
+
+
+def test_a_count_that_holds_fewer_than_are_demanded_is_refused():
+    line = "void f(const float *x, float *y, uint8_t n); at_least={}"
+    assert Prototype.parsed(line.format(127), "f").most(4) == 255
+    with pytest.raises(UsageError, match="demands 128 values, and its count does not hold two times as many"):
+        Prototype.parsed(line.format(128), "f")
+
+
 @pytest.mark.few(4)
 @pytest.mark.parametrize("symbol", FORMS)
 def test_a_function_is_called_as_its_prototype_says(file, symbol):

@@ -226,7 +226,8 @@ class LibraryFunction:
         beside = (ctypes.c_void_p,) * bool(prototype.beside)
         caller.argtypes = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t, *beside)
         caller.restype = ctypes.c_longlong
-        return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
+        note = ", ".join(filter(None, (prototype.note, prototype.at_once(get_format(dtype).width // 8))))
+        return self._target(dtype, note, partial(caller, self.address), prototype)
 
     def _target(
         self,

@@ -50,6 +50,7 @@ _PARAMETER = re.compile(
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
 _IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
 _SIZES = re.compile(r"\b(?:n|bytes)\b")
+_COUNTS = re.compile(r"(?:(?P<times>\d+)\s*\*\s*)?(?P<what>n|bytes)(?:\s*\*\s*(?P<by>\d+)|\s*/\s*(?P<over>[1-9]\d*))?")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; exactly=8', '; aligned=64' behind it"
 EXACTLY = "'; exactly=8' behind it where it always takes as many"
 _HELD_BY = {  # the largest count of a type in which the length of an array may not be
@@ -175,6 +176,8 @@ class Prototype:
         itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
         if exactly and exactly * itemsize % aligned:
             return f"demands {exactly} values at once and addresses that are multiples of {aligned}: both cannot be"
+        if 0 < self.most(itemsize) < 2 * self.contract.at_least > 2:
+            return f"demands {self.contract.at_least} values, and its count does not hold two times as many"
         sized = exactly or _passes_number(self.parameters, self.launch)
         return "" if sized else f"says nowhere how many values there are ({ROLES}; {EXACTLY})"
 
@@ -238,15 +241,16 @@ class Prototype:
     def most(self, itemsize: int, parts: int = 1) -> int:
         """Of how many values the types of its counts hold the number, or one of so many parts of it; 0 where that is
         of as many as there can be."""
-        if not self.is_array or self.data.name in PACKED:
+        if not self.is_array or self.launch or self.data.name in PACKED:
             return 0
-        counts = (
-            each for each in self.parameters if each.element in _HELD_BY and (each.points_to or not each.pointers)
-        )
-        said = ((_HELD_BY[each.element], each.points_to or each.value or each.name) for each in counts)
-        found = [held // (itemsize if "bytes" in text else 1) for held, text in said if _SIZES.search(text)]
         step = lcm(self.contract.multiple_of, max(self.contract.aligned // itemsize, 1))
+        found = [held for each in self.parameters if (held := _held(each, itemsize))]
         return min(found, default=0) // parts // step * step
+
+    def at_once(self, itemsize: int) -> str:
+        """That it is called with so many at most, in words."""
+        most = self.most(itemsize)
+        return f"with at most {most:,} values at once, whose number its type holds" if most else ""
 
     @property
     def apart(self) -> str:
@@ -267,10 +271,7 @@ class Prototype:
     def called(self) -> str:
         """How it is called, in words."""
         called = self.text.partition(";")[0].strip()
-        itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
-        most = self.most(itemsize)
-        few = f"with at most {most:,} values at once, whose number its type holds" if most else ""
-        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place, few)))
+        return ", ".join(filter(None, (f"called as {called}", self.said, "in place" * self.in_place)))
 
     @property
     def note(self) -> str:
@@ -294,6 +295,17 @@ class Prototype:
         """The value that was said of a parameter, in C; `names`: what x, y, dy and n in it are there."""
         known = {**names, "bytes": f"({names['n']} * {itemsize})"}
         return _IN_VALUES.sub(lambda each: known.get(each[0], each[0]), parameter.value)
+
+
+def _held(parameter: CParameter, itemsize: int) -> int:
+    """How many values a parameter of a narrow type can count; 0 of any other."""
+    text = parameter.points_to or (parameter.value or parameter.name) * (not parameter.pointers)
+    found = _COUNTS.fullmatch(text) if parameter.element in _HELD_BY else None
+    if found is None:
+        return 0
+    times, over = (int(number or 1) for number in (found["times"] or found["by"], found["over"]))
+    held: int = _HELD_BY[parameter.element]
+    return held // (itemsize if found["what"] == "bytes" else 1) // times * over
 
 
 def _passes_number(parameters: Sequence[CParameter], launch: str) -> bool:
