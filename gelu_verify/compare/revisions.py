@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +71,13 @@ class Repository:
         """UsageError where there is none of that name."""
         return Revision(name, self._commit(name))
 
-    def first_with(self, text: str, file: Path, name: str) -> Revision | None:
+    def first_with(
+        self, text: str, file: Path, name: str, is_one: Callable[[str], bool], beside: Sequence[str]
+    ) -> Revision | None:
         """Where a file had a text first, also by another path; None where it never had it.
 
-        Later commits only moved, restored or merged it.
+        Later commits only moved, restored or merged it. `is_one`: whether what a file contains is such a file, and
+        does not quote it; `beside`: names of files, one of which is in the folder where the user is.
         """
         found, at, path = None, "HEAD", os.path.relpath(file.resolve(), self.top)
         from_file = os.path.relpath(self.here, file.parent.resolve())
@@ -82,21 +85,24 @@ class Repository:
             self.top, "log", "-m", "--topo-order", "--format=%H", f"-S{text}", at, "--", f":(top,literal){path}"
         ):
             commit = commits.splitlines()[-1]
-            found = Revision(name, commit, self._folder(commit, os.path.join(os.path.dirname(path), from_file)))
+            found = Revision(name, commit, self._folder(commit, os.path.join(os.path.dirname(path), from_file), beside))
             try:
                 before = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, f"{commit}^", "--", ":(top)")
             except UsageError:  # nowhere, or there is nothing before
                 break
-            at, _, path = before.partition("\0")[0].partition(":")
+            at = f"{commit}^"
+            paths = (each.removeprefix(f"{at}:") for each in before.split("\0") if each)
+            earlier = next((each for each in paths if is_one(f"{_git(self.top, 'show', f'{at}:{each}')}\n")), None)
+            if earlier is None:
+                break
+            path = earlier
         return found
 
-    def _folder(self, commit: str, path: str) -> str | None:
-        """A folder of a commit; None where it is not there."""
+    def _folder(self, commit: str, path: str, beside: Sequence[str]) -> str | None:
+        """A folder of a commit; None where none of the files is in it."""
         folder = os.path.normpath(path)
-        try:
-            return folder if _git(self.top, "cat-file", "-t", f"{commit}:./{folder}/") == "tree" else None
-        except UsageError:
-            return None
+        names = [os.path.normpath(os.path.join(folder, name)) for name in beside]
+        return folder if _git(self.top, "ls-tree", "--name-only", "--full-tree", commit, "--", *names) else None
 
     def history(self, last: str, first: str | None) -> list[tuple[str, str]]:
         """(commit, when it was made) along first parents, from `first` on, the oldest first."""

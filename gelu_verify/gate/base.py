@@ -20,9 +20,9 @@ from ..compare.measuring import measured_at
 from ..compare.revisions import Repository, Revision
 from ..errors import GeluVerifyError, UsageError
 from ..records.result import Record
-from .budgets import digest_of, make_budgets
+from .budgets import budgets_in, digest_of, make_budgets
 from .measurements import Measurements
-from .project import Project, project_at
+from .project import NAMES, Project, project_at
 from .rows import SCHEMA, Budgets, Row, differences_here, is_exact, on_gpu, row_for
 
 SHALLOW = (
@@ -106,12 +106,20 @@ def _revision_of(repository: Repository, budgets: Path, schema: int, record: Rec
     if schema < SCHEMA:
         raise UsageError("rows of an earlier version do not name their commit (`gelu-verify budget` makes them anew)")
     text = f'"{digest_of(record.key + row.scope, row)}"'
-    revision = repository.first_with(text, budgets, "the commit of its budget")
+    revision = repository.first_with(text, budgets, "the commit of its budget", _is_of_budgets, NAMES)
     if revision is None or revision.commit is None:
         raise UsageError("its row is not committed")
     if repository.begins_with(revision.commit):
         raise UsageError(SHALLOW)
     return revision
+
+
+def _is_of_budgets(text: str) -> bool:
+    """Whether that is what a file of budgets contains."""
+    try:
+        return bool(budgets_in(text, "it"))
+    except UsageError:
+        return False
 
 
 def _bring(project: Project, place: Path) -> None:

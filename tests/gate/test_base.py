@@ -150,8 +150,8 @@ def test_a_hook_of_git_sees_the_same(project, monkeypatch):
     assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("how", ["moved", "renamed", *nightly("restored", "merged")])
+@pytest.mark.few(3)
+@pytest.mark.parametrize("how", ["moved", "renamed", "quoted", *nightly("restored", "merged")])
 def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkeypatch, how):
     edited(project, *WORSE)
     file, top = project / "gelu-budgets.toml", project.parents[1]
@@ -162,6 +162,18 @@ def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkey
         git(top, "mv", "a/b/gelu-budgets.toml", "limits.toml")
         configuration = (project / "gelu-verify.toml").read_text()
         (project / "gelu-verify.toml").write_text(f'budgets = "../../limits.toml"\n{configuration}')
+    elif how == "quoted":  # before it was anybody's
+        measured_elsewhere(file, compiler="cc 2")
+        (top / "notes").mkdir()
+        (top / "notes" / "proposal.txt").write_text(f"We want this row:\n{file.read_text()}")
+        file.unlink()
+        commit(top, "a proposal")
+        edited(project, *reversed(WORSE))
+        commit(top, "better")
+        shutil.copy(top / "notes" / "proposal.txt", file)
+        file.write_text(file.read_text().partition("\n")[2])
+        commit(top, "the row")
+        edited(project, *WORSE)
     elif how == "restored":
         text = file.read_text()
         measured_elsewhere(file, compiler="cc 1")
