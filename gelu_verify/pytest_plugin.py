@@ -98,10 +98,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest = "python -m pytest" if program.endswith("__main__.py") else "pytest"
     _, colons, name = item.nodeid.partition("::")
     current_test.command = f"{pytest} {shlex.quote(f'{shown}{colons}{name}')}"
+    current_test.started_in = started_in
 
 
 def pytest_runtest_teardown() -> None:
-    current_test.command = ""
+    current_test.command, current_test.started_in = "", Path()
 
 
 class PytestReporter:

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from .judge.demands import Demands, shown_input
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
-from .records.asking import repeat_command
+from .records.asking import in_folder, repeat_command
 from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
@@ -205,7 +206,8 @@ def _message(result: Verification, found: list[Unmet], request: Request) -> str:
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
     asked = repeat_command(record, shown_input(record, Demands()).get("x_bits"))
-    commands = dict.fromkeys(filter(None, (current_test.command, asked, record.repeat)))
+    ours = (in_folder(command, Path.cwd(), current_test.started_in) for command in (asked, record.repeat))
+    commands = dict.fromkeys(filter(None, (current_test.command, *ours)))
     lines += [f"  repeat: {command}" for command in commands]
     return "\n".join(lines)
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from marking import nightly
 from repository import ROOT
 
 import gelu_verify
-from gelu_verify import testing
+from gelu_verify import current_test, testing
 from gelu_verify.attribution.nearest import nearest_formula
 from gelu_verify.errors import UsageError
 from gelu_verify.judge.demands import Demands, shown_input
@@ -288,6 +289,14 @@ def test_closure(gelu_dtype, ulps):
     result = assert_gelu_accurate(closure, dtype=gelu_dtype, max_ulp=9, plan="landmarks")
     assert ulps - 1 < result.max_ulp < ulps + 2
 """
+
+
+def test_what_failed_in_another_folder_is_repeated_from_where_pytest_was_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(current_test, "started_in", Path.cwd())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ops.py").write_text("def gelu(x):\n    return x\n")
+    with pytest.raises(AssertionError, match=re.escape(f"repeat: (cd {tmp_path} && gelu-verify ask ops.py:gelu float")):
+        assert_gelu_accurate("ops.py:gelu", dtype="float16", plan="landmarks")
 
 
 def run_pytest(folder, *words):

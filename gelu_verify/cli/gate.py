@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -142,6 +140,7 @@ def gate(
     from ..gate.measurements import deciding_run, measure_budgeted, stored_measurements, with_committed
     from ..gate.rows import Selection
     from ..gate.verdicts import judged
+    from ..records.asking import in_folder
     from .progress import OnStderr
 
     project = None if own else project_here(file)
@@ -180,7 +179,7 @@ def gate(
     code, place = _print(rows, seed, folder), path.absolute()
     with chdir(folder):
         cases = cases_of_budgets(rows, place)
-    reporter.finish([replace(each, repeat=_repeated_in(folder, each.repeat)) for each in cases], code)
+    reporter.finish([replace(each, repeat=in_folder(each.repeat, folder, Path.cwd())) for each in cases], code)
 
 
 def _print(rows: Sequence[RowVerdict], seed: int | None, folder: Path) -> int:
@@ -236,7 +235,7 @@ def _told(rows: Sequence[RowVerdict], folder: Path) -> Iterator[str]:
 
 
 def _lines(row: RowVerdict, folder: Path) -> Iterator[str]:
-    from ..records.asking import repeat_command
+    from ..records.asking import in_folder, repeat_command
     from ..records.claims import grade_text
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.verdict]
@@ -250,18 +249,12 @@ def _lines(row: RowVerdict, folder: Path) -> Iterator[str]:
             if bits is not None:
                 yield f"  {name:6s} {_value(row.record.dtype, bits)}"
         command = repeat_command(row.record, (row.witness or {}).get("x_bits"))
-        yield f"  repeat {_repeated_in(folder, command)}"
+        yield f"  repeat {in_folder(command, folder, Path.cwd())}"
     if row.verdict == "over":
         yield from (f"  also   {each}" for each in others)
         yield from (f"  note   {each}" for each in row.notes)
         if record and record.grade:
             yield f"  grade  {grade_text(record.grade, record.grade_bound)}"
-
-
-def _repeated_in(folder: Path, command: str) -> str:
-    """The command, which is for that folder, to be typed here."""
-    there = os.path.relpath(folder)
-    return command if there == "." or not command else f"(cd {shlex.quote(there)} && {command})"
 
 
 def _value(dtype: str, bits: str) -> str:

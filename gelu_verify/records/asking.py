@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+from pathlib import Path
 
 from .result import Record
 
@@ -45,6 +47,14 @@ def ask_command(record: Record, x_bits: str) -> str:
         if word not in _OF_ALL_INPUTS and before not in _OF_ALL_INPUTS
     ]
     return shlex.join(["gelu-verify", "ask", target, record.dtype, x_bits, *kept])
+
+
+def in_folder(command: str, folder: Path, here: Path) -> str:
+    """The command, which is for one folder, as it is typed in another one: "(cd below && gelu-verify ask ...)"."""
+    if not command or folder.resolve() == here.resolve():
+        return command
+    ways = (str(folder.resolve()), os.path.relpath(folder.resolve(), here.resolve()))
+    return f"(cd {shlex.quote(min(ways, key=len))} && {command})"
 
 
 def repeat_command(record: Record, x_bits: str | None) -> str:
