@@ -42,6 +42,7 @@ _KEYS = {  # of a record: the limit of a row, without which there is none
     **{"correctly_rounded": "correct", "max_abs_error": "max_abs", "accurate_range": "accurate", "bits_sha256": "bits"},
 }
 _COMPILED = re.compile(r"(.*?), (-|no flags, )")  # version of what was compiled: compiler, flags, hash
+_SCOPE = re.compile(r" \([^()]*\)$")  # of the name of a row
 _WAYS = re.compile(r", (?:products and sums |approximations: )")  # after what executed PTX: how
 _FOR_THIS_PROCESSOR = "=native"  # in flags of gcc and clang
 SOURCES = ("kernels", "published", "cuda", "callable")  # families whose `version` is a hash of their source
@@ -177,7 +178,8 @@ class Selection:
     def has(self, key: str) -> bool:
         """Whether a target/function/dtype is among them."""
         named = not self.targets or any(is_of(name, key) for name in self.targets)
-        return named and (not self.patterns or any(fnmatchcase(key, pattern) for pattern in self.patterns))
+        keys = (_SCOPE.sub("", pattern) for pattern in self.patterns)
+        return named and (not self.patterns or any(fnmatchcase(key, pattern) for pattern in keys))
 
     def may_have(self, name: str) -> bool:
         """Whether a target, file or family can have such rows."""

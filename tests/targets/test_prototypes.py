@@ -140,6 +140,7 @@ def test_no_call_is_longer_than_its_count_can_say(tmp_path, count, how):
     [
         ("const float *x, float *y, int n, uint8_t odd=n % 2", 0),
         ("char trans='n', const float *x, float *y, int n", 0),
+        ("const float *x, float *y, int n, uint8_t pad=0 * n, uint8_t none=n * 0", 0),
         ("const float *x, float *y, int n, const uint8_t *last=(const uint8_t *)(x + n)", 0),
         ("const float *x, float *y, uint8_t rows=n / 16", 255 * 16),
         ("const float *x, float *y, int n, uint16_t nb=n * 4", 65535 // 4),

@@ -94,6 +94,8 @@ __device__ float relu1(const float &x) { return fmaxf(x, 0); }
 struct Relu { __device__ float operator()(float x) const { return fmaxf(x, 0); } };
 __global__ void relu_values(const __half2 *x, __half2 *y, int n)
 { if (INDEX < n / 2) y[INDEX] = __hmax2(x[INDEX], {}); }
+__global__ void relu_of_both(const __half2 *x, __half2 *y, int n)
+{ if (n / 2 >= 0 && INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
 __global__ void relu_vectors(const __half2 *x, __half2 *y, int n) { if (INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
 template <class F> __global__ void map(const float *x, float *y, int n, F f) { if (INDEX < n) y[INDEX] = f(x[INDEX]); }
 template <float (*F)(const float &), bool first> __global__ void gated(float *out, const float *input, int d)
@@ -105,7 +107,8 @@ template <float (*F)(const float &), bool first> __global__ void gated(float *ou
 
 
 @pytest.mark.parametrize(
-    ("symbol", "dtype"), [("relu_values", "float16"), ("relu_vectors", "float16"), ("map<Relu>", "float32")]
+    ("symbol", "dtype"),
+    [*((f"relu_{each}", "float16") for each in ("values", "vectors", "of_both")), ("map<Relu>", "float32")],
 )
 def test_what_is_offered_for_a_kernel_computes(tmp_path, symbol, dtype):
     requiring.nvcc()

@@ -50,7 +50,9 @@ _PARAMETER = re.compile(
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
 _IN_VALUES = re.compile(r"(?<![\w.>\"'])(?:n|bytes|x|y|dy)\b")
 _SIZES = re.compile(r"\b(?:n|bytes)\b")
-_COUNTS = re.compile(r"(?:(?P<times>\d+)\s*\*\s*)?(?P<what>n|bytes)(?:\s*\*\s*(?P<by>\d+)|\s*/\s*(?P<over>[1-9]\d*))?")
+_COUNTS = re.compile(
+    r"(?:(?P<times>[1-9]\d*)\s*\*\s*)?(?P<what>n|bytes)(?:\s*\*\s*(?P<by>[1-9]\d*)|\s*/\s*(?P<over>[1-9]\d*))?"
+)
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; exactly=8', '; aligned=64' behind it"
 EXACTLY = "'; exactly=8' behind it where it always takes as many"
 _HELD_BY = {  # the largest count of a type in which the length of an array may not be

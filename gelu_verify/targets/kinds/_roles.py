@@ -44,6 +44,7 @@ class _Open:
     launch: str = ""
     also: str = ""
     perhaps: list[int] = field(default_factory=list)  # which may be the number of values instead
+    is_likelier: bool = False  # that it is
 
     def ask(self, why: str) -> None:
         self.why.append(why)
@@ -91,7 +92,8 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         for order in orders:
             _count(declared, order)
             _added(declared, order)
-        orders += [order.counted_by(place) for order in orders for place in order.perhaps]
+        others = [order.counted_by(place) for order in orders for place in order.perhaps]
+        orders = others + orders if found.is_likelier else orders + others
     else:
         _values(declared, found, shown)
     launch = (declared.launch or LAUNCH) if declared.space == "global" else ""
@@ -226,10 +228,8 @@ def _count(declared: Declared, found: _Open) -> None:
     if (vectors or rows) and counts:
         lanes, name = VECTORS[vectors][1] if vectors else rows, parameters[counts[0]].name
         found.ask(f"{_named(parameters[counts[0]])} may count values or {'vectors' if vectors else 'rows'} of {lanes}")
-        found.perhaps = []
-        if not _is_divided(name, lanes, declared.body):
-            found.perhaps = [counts[0]]
-            found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
+        found.perhaps, found.is_likelier = [counts[0]], _is_divided(name, lanes, declared.body)
+        found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
         found.also = f"; multiple_of={lanes}"
         found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
     if declared.space == "global" and declared.body and counts:
