@@ -23,6 +23,9 @@ from .installed import environment_of
 
 _RANGE = re.compile(r"(?P<old>[^.\s][^\s]*?)(?P<dots>\.{2,3})(?P<new>[^./\s][^\s]*)?")
 WORKING_TREE = "the working tree"
+_AS_FOR_US = [
+    word for key in ("core.hooksPath=/dev/null", "color.ui=false", "color.grep=false") for word in ("-c", key)
+]
 _PACKAGES = ("", "src")  # below which Python looks for a module
 
 
@@ -214,18 +217,7 @@ def is_range(text: str) -> bool:
 
 def _git(folder: Path, *arguments: str, **variables: str) -> str:
     """What git prints; UsageError with its first line where it fails."""
-    command = [
-        "git",
-        "-C",
-        str(folder),
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "color.ui=false",
-        "-c",
-        "color.grep=false",
-        *arguments,
-    ]
+    command = ["git", "-C", str(folder), *_AS_FOR_US, *arguments]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False,
