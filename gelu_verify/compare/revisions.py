@@ -23,9 +23,7 @@ from .installed import environment_of
 
 _RANGE = re.compile(r"(?P<old>[^.\s][^\s]*?)(?P<dots>\.{2,3})(?P<new>[^./\s][^\s]*)?")
 WORKING_TREE = "the working tree"
-_AS_FOR_US = [
-    word for key in ("core.hooksPath=/dev/null", "color.ui=false", "color.grep=false") for word in ("-c", key)
-]
+_SETTINGS = ("core.hooksPath=/dev/null", "color.ui=false", "color.grep=false")  # whatever the user's are
 _PACKAGES = ("", "src")  # below which Python looks for a module
 
 
@@ -217,7 +215,8 @@ def is_range(text: str) -> bool:
 
 def _git(folder: Path, *arguments: str, **variables: str) -> str:
     """What git prints; UsageError with its first line where it fails."""
-    command = ["git", "-C", str(folder), *_AS_FOR_US, *arguments]
+    settings = (word for setting in _SETTINGS for word in ("-c", setting))
+    command = ["git", "-C", str(folder), *settings, *arguments]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False,
