@@ -158,7 +158,11 @@ def test_a_commit_that_only_brings_the_row_again_is_not_its_code(project, monkey
     if how == "moved":
         git(top, "mv", "a", "moved é *")
         monkeypatch.chdir(top / "moved é *" / "b")
-    elif how == "renamed":
+    elif how == "renamed":  # seen whatever the user's git is set to
+        for i, key in enumerate(("color.ui", "color.grep", "grep.lineNumber", "log.showSignature")):
+            monkeypatch.setenv(f"GIT_CONFIG_KEY_{i}", key)
+            monkeypatch.setenv(f"GIT_CONFIG_VALUE_{i}", "always" if "color" in key else "true")
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "4")
         git(top, "mv", "a/b/gelu-budgets.toml", "limits.toml")
         configuration = (project / "gelu-verify.toml").read_text()
         (project / "gelu-verify.toml").write_text(f'budgets = "../../limits.toml"\n{configuration}')

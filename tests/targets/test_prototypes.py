@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import requiring
 from foreign import bits, chosen, compile_apart, needs_cc, shared_library, some_bits
+from hypothesis import given
+from hypothesis import strategies as st
 from marking import nightly
 from program import PROGRAM
 
@@ -158,8 +160,29 @@ def test_what_counts_values_in_a_narrow_type(parameters, most):
 def test_a_count_that_holds_fewer_than_are_demanded_is_refused():
     line = "void f(const float *x, float *y, uint8_t n); at_least={}"
     assert Prototype.parsed(line.format(127), "f").most(4) == 255
-    with pytest.raises(UsageError, match="demands 128 values, and its count does not hold two times as many"):
-        Prototype.parsed(line.format(128), "f")
+    for demanded in ("128", "8; aligned=512"):  # a half of the latter would be 0
+        with pytest.raises(UsageError, match="and its count does not hold two such numbers"):
+            Prototype.parsed(line.format(demanded), "f")
+
+
+@given(
+    st.sampled_from(["uint8_t", "int8_t", "uint16_t", "int"]), st.integers(1, 300), st.integers(1, 300),
+    st.sampled_from([1, 16, 64, 512]), st.integers(1, 200_000),
+)  # fmt: skip
+def test_calls_of_a_narrow_count_are_what_is_demanded(count, multiple, least, aligned, n):
+    """Each is as long as its type holds, or shorter, and together they are all."""
+    contract = f"multiple_of={multiple}; at_least={least}; aligned={aligned}"
+    try:
+        made = Prototype.parsed(f"void f(const float *x, float *y, {count} n); {contract}", "f")
+    except UsageError:
+        return
+    n = made.contract.length(n)
+    found = list(made.lengths(n, 4))
+    held = {"uint8_t": 255, "int8_t": 127, "uint16_t": 65535}.get(count, n)
+    assert sum(found) == n
+    if made.most(4) or count == "int":
+        assert all(least <= each <= held and each % multiple == 0 for each in found)
+        assert all(4 * each % aligned == 0 for each in found[:-1])  # where the next one begins
 
 
 @pytest.mark.few(4)

@@ -97,6 +97,7 @@ __global__ void relu_values(const __half2 *x, __half2 *y, int n)
 __global__ void relu_of_both(const __half2 *x, __half2 *y, int n)
 { if (n / 2 >= 0 && INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
 __global__ void relu_vectors(const __half2 *x, __half2 *y, int n) { if (INDEX < n) y[INDEX] = __hmax2(x[INDEX], {}); }
+__global__ void relu_few(const __half *x, __half *y, unsigned char n) { if (INDEX < n) y[INDEX] = __hmax(x[INDEX], 0); }
 template <class F> __global__ void map(const float *x, float *y, int n, F f) { if (INDEX < n) y[INDEX] = f(x[INDEX]); }
 template <float (*F)(const float &), bool first> __global__ void gated(float *out, const float *input, int d)
 {
@@ -123,6 +124,15 @@ def test_what_is_offered_for_a_kernel_computes(tmp_path, symbol, dtype):
         x = np.linspace(-3, 3, 4096, dtype=dtype)
         got = target.evaluate(dtype, x.view(f"u{x.itemsize}")).view(dtype)
         np.testing.assert_array_equal(got, np.maximum(x, 0))
+
+
+def test_a_kernel_gets_as_many_values_as_its_count_holds(tmp_path):
+    requiring.nvcc()
+    (tmp_path / "k.cu").write_text(COUNTS)
+    (target,), _ = targets.select([f"{tmp_path / 'k.cu'}:relu_few"], function="relu", device="ptx")
+    for n in (1, 255, 256, 1000):
+        x = np.linspace(-3, 3, n, dtype=np.float16)
+        np.testing.assert_array_equal(target.evaluate("float16", x.view("u2")).view("f2"), np.maximum(x, 0))
 
 
 def test_a_line_that_is_offered_although_it_fails_is_said_to(tmp_path):

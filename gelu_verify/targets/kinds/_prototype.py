@@ -178,8 +178,8 @@ class Prototype:
         itemsize = get_format(self.data.dtype).width // 8 if self.data.dtype else 2
         if exactly and exactly * itemsize % aligned:
             return f"demands {exactly} values at once and addresses that are multiples of {aligned}: both cannot be"
-        if 0 < self.most(itemsize) < 2 * self.contract.at_least > 2:
-            return f"demands {self.contract.at_least} values, and its count does not hold two times as many"
+        if self.most(itemsize) and self.most(itemsize, 2) < self.contract.at_least > 1:
+            return f"demands {self.contract.text}, and its count does not hold two such numbers"
         sized = exactly or _passes_number(self.parameters, self.launch)
         return "" if sized else f"says nowhere how many values there are ({ROLES}; {EXACTLY})"
 
@@ -243,11 +243,19 @@ class Prototype:
     def most(self, itemsize: int, parts: int = 1) -> int:
         """Of how many values the types of its counts hold the number, or one of so many parts of it; 0 where that is
         of as many as there can be."""
-        if not self.is_array or self.launch or self.data.name in PACKED:
+        if not self.is_array or self.data.name in PACKED:
             return 0
         step = lcm(self.contract.multiple_of, max(self.contract.aligned // itemsize, 1))
         found = [held for each in self.parameters if (held := _held(each, itemsize))]
         return min(found, default=0) // parts // step * step
+
+    def lengths(self, n: int, itemsize: int) -> Iterator[int]:
+        """Of the calls in which it gets n values: the last is not left with fewer than are demanded."""
+        most, half, least = self.most(itemsize), self.most(itemsize, 2), self.contract.at_least
+        while n:
+            taken = n if not most or n <= most else half if n < most + least else most
+            yield taken
+            n -= taken
 
     def at_once(self, itemsize: int) -> str:
         """That it is called with so many at most, in words."""

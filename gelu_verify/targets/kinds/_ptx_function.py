@@ -66,12 +66,17 @@ class PtxFunction(Target):
         elif held is not None:
             self.device.copy_in(memory["y"], held)
         given = {**memory, "x": memory["y"]} if self.prototype.in_place else memory
-        grid, block, shared = launch_of(self.prototype, x_bits.size, x_bits.itemsize)
-        words = [
-            given[each.name] if each.name in given else packed(self.prototype, each, size, x_bits.size, x_bits.itemsize)
-            for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
-        ]
-        self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
+        arrays, start, itemsize = ("x", "y", self.beside), 0, x_bits.itemsize
+        for n in self.prototype.lengths(x_bits.size, itemsize):
+            grid, block, shared = launch_of(self.prototype, n, itemsize)
+            words = [
+                self.device.at(given[each.name], start * itemsize * (each.name in arrays))
+                if each.name in given
+                else packed(self.prototype, each, size, n, itemsize)
+                for each, size in zip(self.prototype.parameters, self.sizes, strict=True)
+            ]
+            self.device.launch(replace(self.kernel, shared=shared), grid, block, *words)
+            start += n
 
     def call(self, loaded: DeviceCall) -> None:
         try:
