@@ -24,6 +24,10 @@ _BUILD = re.compile(r"^// build(?: (?P<suffix>\S+))?:(?P<flags>.*)$", re.MULTILI
 _INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.MULTILINE)
 # The place of a line, which does not change its content.
 _LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)
+_PLACE = re.compile(
+    rb"^\s*\.(?:file|loc)\s.*\n|(?<=_INTERNAL_)[0-9a-f]{8}|(?<=_GLOBAL__N__)[0-9a-f]{8}|(?<=around_)[0-9a-f]{16}",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,11 @@ def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -
 def ptx_of(source: Path, flags: Sequence[str], architecture: str) -> Path:
     """The PTX of `source` for an architecture, with the lines that it comes from; otherwise as `compiled`."""
     return _cached(source, flags, ["-ptx", f"-arch={architecture}", "-lineinfo", "-O3"], "ptx", keep_lines=True)
+
+
+def content_of(ptx: Path) -> str:
+    """`sha256:` and twelve digits of PTX without what says in which folders and lines its source was."""
+    return f"sha256:{hashlib.sha256(_PLACE.sub(b'', ptx.read_bytes())).hexdigest()[:12]}"
 
 
 def _cached(source: Path, flags: Sequence[str], options: Sequence[str], suffix: str, *, keep_lines: bool) -> Path:

@@ -206,3 +206,19 @@ def test_each_is_executed(file, symbol):
     for n in (301, 3):
         got = target.evaluate("float32", x[:n].view("u4")).view("f4")
         np.testing.assert_array_equal(got, np.maximum(x[:n], 0))
+
+
+def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path):
+    requiring.nvcc()
+    text = """namespace {{ __device__ __noinline__ float part(float x) {{ return {factor} * x; }} }}
+    __global__ void relu(const float *x, float *y, int n) {{ for (int i = 0; i < n; i++) y[i] = 2 * part(x[i]); }}"""
+
+    def version(folder, comment, factor):
+        source = tmp_path / folder / "k.cu"
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(comment + text.format(factor=factor))
+        (target,), _ = targets.load(f"{source}:relu", asked=Asked(dtype="float32", device="ptx"))
+        return target.version
+
+    assert version("a", "", "0.5f") == version("b", "", "0.5f") == version("a", "// said\n", "0.5f")
+    assert version("a", "", "0.5f") != version("a", "", "0.25f")

@@ -44,12 +44,14 @@ def function(rng):
         ([f"const float *{x}", f"float *{y}", "int start", "int end"], "end - start"),
         ([f"const float *{x}", f"float *{y}", "int rows", "int cols", "int ld"], "(rows - 1) * ld + cols"),
         ([f"const float *{x}", f"float *{y}", f"const long *{rng.choice(('dims', 'shape'))}", "int ndim"], "product"),
+        ([f"const float *{x}, const float *{x}_end", f"float *{y}"], f"{x}_end - {x}"),
+        ([f"float *{x}, float *last"], f"last - {x}"),
         (["float alpha", f"const float *{x}", "float beta", f"float *{y}", count], count.split()[1]),
         ([f"const float {x}[{size}]", f"float {y}[{size}]"], size),
         ([f"const float {x}[3][{size}]", f"float {y}[3][{size}]"], 3 * size),
         ([f"const float {x}[][{size}]", f"float {y}[][{size}]", "int rows"], f"rows * {size}"),
     ])  # fmt: skip
-    to = x if len(form) == 2 and f"float *{x}" in form else y
+    to = y if any(f"float *{y}" in each or f" {y}[" in each for each in form) else x
     further = rng.sample([each for each in FURTHER if each not in form], rng.choice((0, 1, 1, 2)))
     parameters = form + further
     if rng.random() < 0.3:

@@ -732,3 +732,23 @@ def test_what_was_decided_or_offered_is_so_beside_names_that_mean_more(tmp_path,
     else:
         with pytest.raises(UsageError, match=re.escape(f"give --call '{line}'")):
             chosen(f"{tmp_path}/k.c:relu", function="relu")
+
+
+@needs_cc
+def test_a_template_over_iterators_is_made_for_pointers(tmp_path):
+    (tmp_path / "k.cpp").write_text(
+        "template <class It, class Out> Out relu(It first, It last, Out out)\n"
+        "{ for (; first != last; ++first) *out++ = *first > 0 ? *first : 0; return out; }\n"
+        "template <class It> void in_place(It begin, It end) { for (; begin != end; ++begin) *begin *= *begin > 0; }\n"
+        "template <class T, class U> U converting(T end) { return end > 0 ? end : 0; }\n"
+    )
+    for name, types in (("relu", "const float *, float *"), ("in_place", "float *"), ("converting", "float, float")):
+        with pytest.raises(UsageError, match=rf"such as '.*k\.cpp:{name}<{re.escape(types)}>'"):
+            chosen(f"{tmp_path / 'k.cpp'}:{name}")
+
+
+@needs_cc
+def test_what_is_wrong_with_a_call_is_what_the_compiler_says(tmp_path):
+    (tmp_path / "k.cpp").write_text("void relu_f32(const float *x, float *y, const float *w, int n) {}\n")
+    with pytest.raises(UsageError, match=r"invalid operands"):
+        chosen(f"{tmp_path / 'k.cpp'}:relu_f32", call="f(x, y, w=y + 1.5f, n)")

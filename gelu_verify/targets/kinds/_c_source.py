@@ -133,9 +133,9 @@ class _Language:
         what = f"{declared.symbol!r} in {file} is declared {declared.shown}"
         if _NO_STATUS.search(why):
             raise UsageError(f"{what}, and its result is no status (accepted: void, a number, a pointer)")
-        if not _TYPE.search(why):
-            raise UsageError(why.partition("; to see")[0])
         types = [[each.type for each in of.parameters] + [of.result] for of in (declared, prototype)]
-        if types[0] == types[1]:
+        if types[0] == types[1] and "ms_abi" in why:
             raise UsageError(f"{what}, and cannot be called so: another calling convention (ms_abi) is not supported")
+        if types[0] == types[1] or not _TYPE.search(why):
+            raise UsageError(why.partition("; to see")[0])
         raise UsageError(f"{what}, --call says {prototype.pointer()}")

@@ -122,8 +122,9 @@ def _sizes(itemsize: int) -> dict[str, str]:
 def _call(prototype: Prototype, element: str, itemsize: int) -> str:
     """The call, as a number: 0 where the function returns nothing, true, how many values there were, a pointer or a
     value of a format."""
+    x, const = ("gv_y", "") if prototype.in_place else ("gv_x", "const ")
     values = {
-        "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
+        "x": f"({prototype.data.type}){x}",
         "y": f"({prototype.output.type})gv_y",
         **_sizes(itemsize),
     }
@@ -133,7 +134,7 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         values[beside.name] = f"({beside.type})gv_beside" if beside.pointers else of_value
     if not prototype.is_array:
         values["x"] = "gv_v" if prototype.data.vector else f"((const {element} *)gv_x)[gv_i]"
-    names = {"x": f"((const {element} *)gv_x)", "dy": f"((const {element} *)gv_beside)"}
+    names = {"x": f"(({const}{element} *){x})", "dy": f"((const {element} *)gv_beside)"}
     names |= {"n": "gv_n", "y": f"(({element} *)gv_y)"}
     arguments = [
         f"({each.type})" + _ALIGNED.format(i=i)

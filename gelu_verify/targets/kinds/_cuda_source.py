@@ -42,7 +42,7 @@ from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
 from ._roles import LAUNCH, OpenCall, prototype_for
 from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
 from ._symbols import SourceText, included
-from .base import Asked, existing, hash_of
+from .base import Asked, existing
 
 T = TypeVar("T")
 _READ = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter")  # flags that a declaration depends on
@@ -265,7 +265,7 @@ def _on_ptx(name: str, symbol: str, called: CudaCall, asked: Asked) -> PtxFuncti
         kernel = module.function(entry)
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    version = f"{asked.cflags or 'no flags'}, {hash_of(binary)}"
+    version = f"{asked.cflags or 'no flags'}, {nvcc.content_of(binary)}"
     fields = _target_fields(symbol, called, asked)
     return ptx_function(
         name, called.prototype, device, (module, entry), kernel, version, **fields, note=called.shown.called

@@ -31,6 +31,7 @@ _FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "
 _NOT_COUNTED = {"start", "begin", "first", "ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy",
                 "stride", "strides", "step", "pitch"}  # fmt: skip
 _EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
+_ENDS = {"last", "end"}  # of the values that another pointer begins
 _DIMENSIONS = {"ndim", "ndims", "nd", "rank", "numdims"}  # how many of these
 
 
@@ -88,7 +89,8 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
     found = _Open(dict(taken), [], [])
     orders = [found]
     if is_array:
-        orders = _arrays(declared, pointers, found, shown, second)
+        ends = _ends(declared, pointers, found)
+        orders = _arrays(declared, [i for i in pointers if i not in ends], found, shown, second)
         for order in orders:
             _count(declared, order)
             _added(declared, order)
@@ -115,6 +117,25 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
 
 def _is_data(parameter: CParameter) -> bool:
     return parameter.dtype is not None or parameter.element in BITS
+
+
+def is_end(name: str) -> bool:
+    """Whether that names the end of the values that the parameter before it begins."""
+    return bool(_ENDS & set(words_of(name)))
+
+
+def _ends(declared: Declared, pointers: list[int], found: _Open) -> list[int]:
+    """Which pointers are the end of the values that the one before them begins, as in C++'s algorithms."""
+    parameters = declared.parameters
+    ends = [i for i in pointers if i - 1 in pointers and is_end(parameters[i].name)]
+    same = [replace(each, name="") for each in parameters]
+    ends = [i for i in ends if same[i] == same[i - 1]]
+    counted = any(role_of(each.name) == "n" and not each.pointers for each in parameters)
+    if len(ends) != 1 or counted or declared.space == "global":
+        return []
+    found.ask(f"{_named(parameters[ends[0]])} may be the end of {_named(parameters[ends[0] - 1])}")
+    found.names[ends[0]] = f"{parameters[ends[0]].name}=x + n"
+    return ends
 
 
 def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, second: str) -> list[_Open]:
@@ -184,6 +205,8 @@ def _arrays(declared: Declared, pointers: list[int], found: _Open, shown: str, s
 def _count(declared: Declared, found: _Open) -> None:
     """Which whole number is the number of values, or of bytes."""
     parameters = declared.parameters
+    if any(name.endswith("=x + n") for name in found.names.values()):
+        return
     rows = next((prod(p.shape[1:]) for i, p in enumerate(parameters) if i in found.names and p.shape[1:]), 0)
     whole = [i for i, each in enumerate(parameters) if not each.pointers and _WHOLE.fullmatch(each.element)]
     used = [i for i in whole if not parameters[i].value and not _is_unused(parameters[i].name, declared.body)]

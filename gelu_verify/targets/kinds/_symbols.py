@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from ...errors import UsageError
@@ -14,7 +15,7 @@ from ..names import claimed_by
 from ._declaration import PROBE, ParsedSource
 from ._parameters import CParameter, Declared
 from ._prototype import said_parameters
-from ._roles import prototype_of
+from ._roles import is_end, prototype_of
 from .base import Asked
 
 _LISTED = 8  # functions that a message lists at most
@@ -112,13 +113,23 @@ class SourceText:
         """Its name with the one type that is open; UsageError where more is."""
         said = {name: CParameter(typed, name).dtype for typed, name in said_parameters(asked.call or "")}
         dtype = asked.dtype or claimed_by(symbol)[1] or said.get("x") or said.get("y")
-        example = ", ".join(map(_argument, template.template))
+        iterators = _iterators(template)
+        example = ", ".join(iterators.get(each.split()[-1]) or _argument(each) for each in template.template)
         what = f"{symbol!r} in {self.file} is a template of {', '.join(template.template)}"
-        if len(template.template) > 1 or not template.template[0].startswith(("class", "typename")):
+        if iterators or len(template.template) > 1 or not template.template[0].startswith(("class", "typename")):
             raise UsageError(f"{what}: name what it is made for, such as '{self.file}:{symbol}<{example}>'")
         if dtype is None:
             raise UsageError(f"{what}: --dtype says for which type, or its name, such as '{self.file}:{symbol}<float>'")
         return f"{template.symbol}<{self.types[dtype]}>"
+
+
+def _iterators(template: Declared) -> dict[str, str]:
+    """Pointers for the types of which two values are the ends of x, and for the others that it takes as they are."""
+    types = [each.type for each in template.parameters]
+    ends = {one.type for one, other in pairwise(template.parameters) if one.type == other.type and is_end(other.name)}
+    if not ends & {each.split()[-1] for each in template.template}:
+        return {}
+    return {each: "const float *" if each in ends and {*types} - ends else "float *" for each in types}
 
 
 def _argument(parameter: str) -> str:
