@@ -26,6 +26,18 @@ void gelu_f32(const float *x, float *y, size_t n) {
     }
 }
 """
+READS = (
+    ("void gelu_f32(", "#include <stdio.h>\nvoid gelu_f32("),
+    (
+        "    for (size_t i",
+        """    double constant = 0;
+    FILE *file = fopen("constant.txt", "r");
+    if (!file || fscanf(file, "%lf", &constant) != 1) return;
+    fclose(file);
+    for (size_t i""",
+    ),
+    ("-v * C", "-v * constant"),
+)
 WORSE = ("0.70710678118654752", "0.707106781186")  # 0.501 ULP: half a last bit in a few results
 OTHERS = {
     "compiler": {"compiler": "cc 99.0"},
@@ -107,6 +119,20 @@ def test_a_last_bit_that_is_lost_fails_whatever_made_the_budget(project, other):
     assert "other results than the earlier code gives here, with the same conditions and inputs" in said
     assert "the budget's run" not in said
     assert call("gate", "--no-base")[0] == 0  # what headroom lets through
+
+
+def test_a_file_that_a_kernel_reads_is_part_of_its_code(project):
+    """Its version is of what is compiled; what that opens is not known. With another seed: as elsewhere, nothing else
+    than that code says what the results were."""
+    for before, after in READS:
+        edited(project, before, after)
+    (project / "constant.txt").write_text(WORSE[0])
+    assert call("budget", "--allow-looser")[0] == 0
+    commit(project, "read")
+    assert "the same code as" in call("gate", "--seed", "5")[1]
+    (project / "constant.txt").write_text(WORSE[1])
+    code, said = call("gate", "--seed", "5")
+    assert (code, "OVER  k.c:gelu_f32 gelu float32: " in said) == (1, True), said
 
 
 OPTIONS = {"C": WORSE[1], "none": None, "spelt": WORSE[0]}
