@@ -89,7 +89,7 @@ def versions(
             say(f"{source.name} has no release that is newer than what is kept in {out}", err=True)
             continue
         _measure(source, releases, workers, again, out)
-        _print_history(_of_these(out, source.name, releases), as_json)
+        _print_history(_of_these(out, source.name, releases), {way.key for way in source.measurer.ways}, as_json)
 
 
 def _releases(
@@ -211,7 +211,8 @@ def _levels(name: str, asked: tuple[str, ...], several: Sequence[str]) -> Sequen
 # ---- what is printed -------------------------------------------------------------------------------
 
 
-def _print_history(history: History, as_json: bool) -> None:
+def _print_history(history: History, asked: set[str], as_json: bool) -> None:
+    """What is kept of releases; MissingMeasurement where none of them has anything of what was asked."""
     if as_json:
         from ..records.serialize import to_json
         from ..versions.timeline import timeline
@@ -222,12 +223,12 @@ def _print_history(history: History, as_json: bool) -> None:
         from ..versions.changes import steps
 
         width = shutil.get_terminal_size().columns
-        write([line for step in steps(history) for line in _step_lines(step, width)], sys.stdout)
-    if all(each.failure for each in history.releases):
+        write([line for step in steps(history) for line in _step_lines(step, asked, width)], sys.stdout)
+    if not any(asked & each.results.keys() for each in history.releases):
         raise MissingMeasurement(f"no release of {history.library} could be measured")
 
 
-def _step_lines(step: ReleaseStep, width: int) -> Iterator[Line]:
+def _step_lines(step: ReleaseStep, asked: set[str], width: int) -> Iterator[Line]:
     """A release, and the first of what changed at it."""
     from ..report.comparison_text import WORDS, title
     from ..report.versions_text import counted, dated
@@ -246,27 +247,39 @@ def _step_lines(step: ReleaseStep, width: int) -> Iterator[Line]:
     for each in changed[:_SHOWN]:
         found = replace(each.found, target=f"{each.found.target} ({each.level})")
         yield from labelled(f"  {WORDS[each.verdict]}", "", title(found), width)
+    for key in sorted(asked & release.absent.keys()):
+        yield from labelled("  none", "dim", f"{key}: {release.absent[key]}", width)
     if len(changed) > _SHOWN:
         yield [(f"  and {len(changed) - _SHOWN} more (gelu-verify upgrade; --json)", "dim")]
 
 
 def _print_bisection(source: ReleaseSource, releases: Sequence[Release], x: str | None, as_json: bool) -> None:
-    found = _bisected(source, releases, x)
+    from ..versions.bisect import UNMEASURED
+
+    found, outcomes = _bisected(source, releases, x)
     if as_json:
         from ..records.serialize import to_json
 
         click.echo(json.dumps(to_json(found) if found else None, indent=1))
         return
     if found is None:
-        usable = [each.version for each in releases if not each.missing]
+        usable = [
+            each.version for each in releases if not outcomes.get(each.version, UNMEASURED).startswith(UNMEASURED)
+        ]
         say(f"{usable[0]} and {usable[-1]} give the same; what lies between was not looked at")
+        for version, why in outcomes.items():
+            if version not in usable:
+                say(f"{version} {why}")
         return
     say(f"first changed: {source.name} {found.first_changed} ({found.after}); {found.last_same} gave {found.before}")
     if found.skipped:
         say(f"between them, and not to be measured: {', '.join(found.skipped)}")
 
 
-def _bisected(source: ReleaseSource, releases: Sequence[Release], x: str | None) -> FirstChange | None:
+def _bisected(
+    source: ReleaseSource, releases: Sequence[Release], x: str | None
+) -> tuple[FirstChange | None, dict[str, str]]:
+    """The change, and what each release gave that was asked."""
     from ..formats import get_format
     from ..versions.bisect import UNMEASURED, first_change
 
@@ -279,21 +292,23 @@ def _bisected(source: ReleaseSource, releases: Sequence[Release], x: str | None)
         )
     (way,), (level,) = ways, source.measurer.levels
     bits = None if x is None else get_format(way.dtype).parse(x)
+    outcomes = dict[str, str]()
 
     def outcome(release: Release) -> str:
         if release.missing:
-            return f"{UNMEASURED}{release.missing}"
-        if bits is not None:
+            text = f"{UNMEASURED}{release.missing}"
+        elif bits is not None:
             text = source.measurer.output(release, way, level, bits)
         else:
             measured = source.measurer.measured(release)
             given = measured.results.get(way.key, {})
             text = next(iter(given.values()), f"{UNMEASURED}{measured.failure or measured.absent.get(way.key, '')}")
         say(f"{source.name} {release.version}: {text}", err=True)
+        outcomes[release.version] = text
         return text
 
     with stdout_for_results():
-        return first_change(releases, outcome)
+        return first_change(releases, outcome), outcomes
 
 
 # ---- upgrade ---------------------------------------------------------------------------------------

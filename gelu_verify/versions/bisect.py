@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ..errors import MissingMeasurement
 from ..records.fields import Count, about
 from .releases import Release
 
@@ -28,6 +29,10 @@ def first_change(releases: Sequence[Release], outcome: Outcome) -> FirstChange |
     """Where the outcome of the last release began to differ from that of the first; None where these are the same.
 
     An outcome that begins with UNMEASURED is none. Where it changed several times, one of these changes is found.
+
+    Raises
+    ------
+    MissingMeasurement : fewer than two releases have an outcome
     """
     known: dict[int, str] = {}
 
@@ -39,7 +44,11 @@ def first_change(releases: Sequence[Release], outcome: Outcome) -> FirstChange |
     places = list(range(len(releases)))
     low = next((place for place in places if not at(place).startswith(UNMEASURED)), None)
     high = next((place for place in reversed(places) if not at(place).startswith(UNMEASURED)), None)
-    if low is None or high is None or at(low) == at(high):
+    if low is None or high is None or low == high:
+        why = next((f" ({text})" for text in known.values() if text.startswith(UNMEASURED)), "")
+        what = "no release can" if low is None else f"only {releases[low].version} can"
+        raise MissingMeasurement(f"{what} be measured, and two are needed{why}")
+    if at(low) == at(high):
         return None
     first = at(low)
     while True:

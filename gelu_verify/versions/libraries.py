@@ -173,9 +173,15 @@ def is_own(record: Record) -> bool:
     return way.is_own if way else not is_formula(record.expression or "")
 
 
-def ways_of_package(target: str, functions: Sequence[str], dtypes: Sequence[str]) -> Iterator[Way]:
-    """What somebody names, `module:function` or a file; without `functions` as what its name says, else as gelu."""
+def ways_of_package(
+    target: str, functions: Sequence[str], dtypes: Sequence[str], array: str = "numpy"
+) -> Iterator[Way]:
+    """What somebody names, `module:function` or a file; without `functions` as what its name says, else as gelu.
+
+    On other arrays than NumPy's it may give something else, and has another name.
+    """
+    name = target if array == "numpy" else f"{target} ({array})"
     claimed = claimed_by(target.rpartition(":")[2].rpartition(".")[2])[0] or "gelu"
     for function in functions or (claimed,):
         for dtype in dtypes:
-            yield Way(target, function, dtype, "", "", {"expression": target})
+            yield Way(name, function, dtype, "", "", {"expression": target})

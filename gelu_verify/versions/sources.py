@@ -111,7 +111,7 @@ def check_installed(installed: Installed, distribution: str, version: str) -> No
     """CannotBeInstalled where another release is there: what was named is what runs."""
     found = {canonicalize_name(name): each for name, each in installed.packages.items()}
     there = found.get(canonicalize_name(distribution))
-    if there is None or Version(Version(there).public) != Version(version):
+    if there is None or Version(version) not in (Version(there), Version(Version(there).public)):
         raise CannotBeInstalled(f"{there or 'nothing'} was installed in the place of {distribution} {version}")
 
 
@@ -129,7 +129,7 @@ def _of_package(
         watched = ", ".join(sorted(LIBRARIES))
         raise UsageError(f"say which function of {name} to call: --target module:function (known without: {watched})")
     adapter = "package-torch" if array == "torch" else "package"
-    ways = [way for target in targets for way in ways_of_package(target, functions, dtypes)]
+    ways = [way for target in targets for way in ways_of_package(target, functions, dtypes, array)]
     return ReleaseMeasurer(name, adapter, install, ways)
 
 

@@ -99,15 +99,15 @@ class MeasuredRelease:
         )
 
     def with_other(self, other: MeasuredRelease) -> MeasuredRelease:
-        """The same, with what only `other` has."""
-        if self.failure or other.failure:
+        """The same, with what only `other` has. A failure of all that was asked of one is none of the other."""
+        if any(each.failure and not each.absent for each in (self, other)) or (self.failure and other.failure):
             return other if self.failure and not other.failure else self
         results = {
             key: {**other.results.get(key, {}), **self.results.get(key, {})} for key in {*self.results, *other.results}
         }
         every = {**other.absent, **self.absent}
         absent = {key: why for key, why in every.items() if not _is_there(key, results)}
-        return replace(self, results=results, absent=absent)
+        return replace(self, results=results, absent=absent, failure="")
 
 
 @dataclass(frozen=True)

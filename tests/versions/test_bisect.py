@@ -1,8 +1,10 @@
 """Halving finds two neighbours between which the outcome changed, whatever cannot be measured."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gelu_verify.errors import MissingMeasurement
 from gelu_verify.versions.bisect import UNMEASURED, first_change
 from gelu_verify.versions.releases import Release
 
@@ -12,9 +14,13 @@ OUTCOMES = st.lists(st.sampled_from(["a", "b", "c", f"{UNMEASURED}broken"]), min
 @given(OUTCOMES)
 def test_it_changed_between_the_two_that_are_named(outcomes):
     releases = [Release(str(place)) for place in range(len(outcomes))]
-    found = first_change(releases, lambda release: outcomes[int(release.version)])
     usable = [each for each in outcomes if not each.startswith(UNMEASURED)]
-    if not usable or usable[0] == usable[-1]:
+    if len(usable) < 2:
+        with pytest.raises(MissingMeasurement, match=r"(no release|only \d+) can be measured"):
+            first_change(releases, lambda release: outcomes[int(release.version)])
+        return
+    found = first_change(releases, lambda release: outcomes[int(release.version)])
+    if usable[0] == usable[-1]:
         assert found is None
         return
     low, high = int(found.last_same), int(found.first_changed)

@@ -1,13 +1,15 @@
 """`versions` and `upgrade` as a user types them."""
 
 import json
+import re
 import shutil
 import subprocess
 from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
-from wheels import RIGHT, WRONG, Unpacking, wheel_of
+from marking import nightly
+from wheels import BROKEN, RIGHT, WRONG, Unpacking, wheel_of
 
 from gelu_verify.cli import main
 from gelu_verify.versions import environments
@@ -80,6 +82,18 @@ def test_what_is_asked_later_is_added(here):
     assert measured("--to", "1.0").stdout == "1.0 2 results\n"
 
 
+def test_what_cannot_be_measured_is_said_beside_what_is_kept(recorded):
+    found = called("versions", "my_package", "--target", "my_package:silu", "--find-links", "wheels", "--to", "1.0")
+    assert found.exit_code == 3
+    assert found.stdout.splitlines()[0] == "1.0 1 result"  # of before
+    assert re.search(r"none my_package:silu/silu/float32: AttributeError", found.stdout)
+    assert "no release of my_package could be measured" in found.stderr
+
+
+def test_arrays_of_another_library_are_another_result(recorded):
+    assert "1/1 my_package 1.0" in measured("--to", "1.0", "--array", "torch").stderr
+
+
 def test_newer_releases(recorded):
     (recorded / "reports/versions/my_package/2.0.json").unlink()
     assert "1/1 my_package 2.0" in measured("--newer").stderr
@@ -150,6 +164,20 @@ def test_bisection(here, x):
     assert "first changed: my_package 2.0" in found.stdout
     assert "1.1 gave" in found.stdout
     assert "give the same" in measured("--bisect", *x, "--to", "1.1").stdout
+
+
+@pytest.mark.parametrize("x", ["-3", *nightly("")])
+def test_releases_that_cannot_be_measured_are_no_end_of_a_bisection(here, x):
+    words = ("--bisect", *(("-x", x) if x else ()))
+    for version in ("1.0", "2.0"):
+        wheel_of(here / "wheels", version, BROKEN)
+    alone = measured(*words)
+    assert (alone.exit_code, "only 1.1 can be measured, and two are needed" in alone.stderr) == (3, True)
+    wheel_of(here / "wheels", "1.2", RIGHT)
+    found = measured(*words)
+    assert found.stdout.startswith("1.1 and 1.2 give the same; what lies between was not looked at\n")
+    assert re.search(r"^1\.0 cannot be measured: ", found.stdout, re.MULTILINE)
+    assert re.search(r"^2\.0 cannot be measured: ", found.stdout, re.MULTILINE)
 
 
 def test_bisection_in_json(here):

@@ -177,6 +177,8 @@ def test_a_function_that_does_not_end_is_a_row(tmp_path, monkeypatch):
         ("2.13.0+cpu", "2.13.0", True),
         ("1.0", "1.0.0", True),
         ("2.0.post1", "2.0.post1", True),
+        ("1.0+local.1", "1.0+local.1", True),
+        ("1.0+local.1", "1.0+local.2", False),
         ("2.0", "2.0.1", False),
         (None, "1.0", False),
     ],
