@@ -97,6 +97,8 @@ def trend(
             asked = (targets, {record.target, record.family}), (functions, {record.function}), (dtypes, {record.dtype})
             if all(not wanted or not names.isdisjoint(wanted) for wanted, names in asked):
                 found.setdefault((record.target, record.function, record.dtype), []).append((place, run, index))
+    if not dated:
+        raise MissingMeasurement("there is no stored run that can be read")
     if not found:
         records = [record for run in dated for record in run.results]
         limits = ("target", targets), ("function", functions), ("dtype", dtypes)

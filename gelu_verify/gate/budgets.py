@@ -16,6 +16,7 @@ from typing import Any
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, ResultsError, UsageError
 from ..inputs.found import CONFLICT
+from ..inputs.special import SPECIALS
 from ..isa import level_of_machine
 from ..paths import resource
 from ..records.result import Record
@@ -24,7 +25,6 @@ from .rows import (
     FINITE,
     SCHEMA,
     SCHEMAS,
-    SPECIALS,
     Budgets,
     Conditions,
     Row,

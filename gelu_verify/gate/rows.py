@@ -14,6 +14,7 @@ from ..errors import ResultsError
 from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
+from ..inputs.special import SPECIALS
 from ..isa import level_of_machine, split_level
 from ..records.grades import GRADES
 from ..records.parts import (
@@ -35,7 +36,6 @@ SCHEMA = 4
 SCHEMAS = (1, 2, 3, SCHEMA)
 COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
 FINITE = INTERVALS[1:-1]  # those with errors
-SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
 _KEYS = {  # of a record: the limit of a row, without which there is none
     **{name: name for name in ("grade", "nonfinite", "faithful", "p99_ulp", "mean_bits", "zero_from", "zero_sign")},
     **{name: name for name in ("regions", "intervals")},

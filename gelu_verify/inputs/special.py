@@ -13,6 +13,7 @@ from ..functions import Function, compared_with, get_function
 
 # Where the world's implementations overflowed: e^x, x^2, x^3, x * 2.
 LARGE = ("10", "13.3", "41", "88", "147.9", "255", "1e4", "1.85e19")
+SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
 POSITIONS = 257  # inputs that stand at many places of a call: a prime, so that in a cycle each meets every lane
 
 

@@ -22,6 +22,7 @@ from ..attribution.witness import witness_parts
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..inputs.special import SPECIALS
 from ..own_faults import guarded
 from ..records.asking import ask_command
 from ..records.claims import claim_text
@@ -35,7 +36,6 @@ from .verdicts import dtype_rank, function_rank, target_order
 
 Row = dict[str, Any]
 
-SPECIALS = {"plus_infinity": "+inf", "minus_infinity": "-inf", "nan": "NaN", "signed_zero": "-0"}
 PANDAS = {"count": "Int64", "rank": "UInt64", "number": "float64"}
 ENDS = {
     region.name: (

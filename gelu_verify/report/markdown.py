@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..inputs.special import SPECIALS
 from ..records.claims import grade_text
 from ..records.grades import GRADES, MARKS, MARKS_SAY, ORDER
 from ..show import markdown as writer
@@ -14,7 +15,7 @@ from ..show.document import Block, Details, Document, Heading, Items, Listing, M
 from . import text
 from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
-from .frames import SPECIALS, RunLike, run_letter
+from .frames import RunLike, run_letter
 from .matrix import Cells, matrices, target_name
 from .rows import rows_of
 from .verdicts import absences, headline

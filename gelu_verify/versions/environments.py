@@ -61,12 +61,12 @@ class Installer:
     def python_version(self) -> tuple[int, ...]:
         """Of the interpreter; UsageError where there is none."""
         words = [self.python]
-        if not os.path.exists(self.python) and (uv := shutil.which("uv")):
-            try:
+        try:
+            if not os.path.exists(self.python) and (uv := shutil.which("uv")):
                 words = [_called([uv, "python", "find", self.python]).strip()]
-            except CannotBeInstalled as error:
-                raise UsageError(f"--python {self.python}: {str(error).removeprefix('error: ')}") from None
-        return tuple(map(int, _called([*words, "-c", "import sys; print(*sys.version_info[:3])"]).split()))
+            return tuple(map(int, _called([*words, "-c", "import sys; print(*sys.version_info[:3])"]).split()))
+        except (CannotBeInstalled, ValueError) as error:
+            raise UsageError(f"--python {self.python}: {str(error).removeprefix('error: ')}") from None
 
     @contextmanager
     def environment(

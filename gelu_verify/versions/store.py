@@ -235,10 +235,20 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _release(path: Path) -> MeasuredRelease:
+    """ResultsError where it is none, or another one than its name says."""
     document = _read(path)
     names = {each.name for each in fields(MeasuredRelease)}
-    absent = {key: why for why, keys in document.get("absent", {}).items() for key in keys}
-    return MeasuredRelease(**{name: value for name, value in document.items() if name in names} | {"absent": absent})
+    try:
+        absent = {key: why for why, keys in document.get("absent", {}).items() for key in keys}
+        found = MeasuredRelease(**{name: each for name, each in document.items() if name in names} | {"absent": absent})
+        key_of(found.version)
+        if found.version != path.stem:
+            raise ValueError(f"it is of {found.version}")
+        if not all(isinstance(each, dict) for each in (found.results, *found.results.values())):
+            raise TypeError(f"its results are {found.results}")
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ResultsError(f"{path} is no measured release: {type(error).__name__}: {error}") from error
+    return found
 
 
 # ---- an output -------------------------------------------------------------------------------------

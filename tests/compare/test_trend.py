@@ -103,3 +103,6 @@ def test_a_damaged_run_is_left_out_and_told_unless_it_was_named(root, tmp_path):
     assert (done.exit_code, "left out: " in done.stderr) == (0, True)
     assert len(json.loads(done.stdout)["runs"]) == 3
     assert invoke(other, str(damaged)).exit_code == 2
+    for each in other.glob("*Z-*"):
+        (each / "manifest.json").write_text("{}")
+    assert "there is no stored run that can be read" in invoke(other).stderr

@@ -231,6 +231,14 @@ def test_bisection_of_commits(checkout):
     assert "between them, and not to be measured: 2+g" in found.stdout
 
 
+@pytest.mark.parametrize("x", ["inf", *nightly("-inf", "nan", "-0")])
+def test_bisection_at_a_special_value(checkout, x):
+    (checkout / "gelu.c").write_text("float gelu(float x) { return 1; }\n")
+    git(checkout, "commit", "-qam", "4")
+    found = called("versions", ".", "--target", "gelu.c:gelu", "--bisect", "-x", x)
+    assert re.search(r"first changed: \S+ 4\+g\w+ \(0x3f800000\)", found.stdout), found.stdout + found.stderr
+
+
 @pytest.mark.nightly
 def test_releases_of_the_index_in_environments_of_their_own(tmp_path, monkeypatch):
     """With the network: two old releases of SciPy, of which the second one is called as the first one is."""

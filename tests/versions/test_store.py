@@ -201,3 +201,14 @@ def test_since_when(on_record, outputs):
     assert since.since_when(replace(outputs[0].record, family="kernels")) == ""
     history = recorded.history_of("numpy")
     assert last_before(history, KEY, "avx2", history.release("3.0")).version == "2.0"
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"version": "abc"}, {"version": "0.3"}, {"absent": []}, {"results": []}, {"results": {"k": []}}]
+)
+def test_a_file_that_is_no_release_is_named(tmp_path, document):
+    (tmp_path / "lib").mkdir()
+    whole = {"schema": 1, "version": "0.2", "measured": "2026-01-01", **document} if document else {"schema": 1}
+    (tmp_path / "lib" / "0.2.json").write_text(json.dumps(whole))
+    with pytest.raises(ResultsError, match=r"0\.2\.json is no measured release"):
+        read_history(tmp_path, "lib")
