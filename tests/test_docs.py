@@ -23,6 +23,8 @@ import gelu_verify
 from gelu_verify.cli import main
 from gelu_verify.cli.program import BROKEN_PIPE, INTERRUPTED, MISSING, OVER_BUDGET, USAGE
 from gelu_verify.formats import get_format
+from gelu_verify.isa import level_of_machine
+from gelu_verify.machine import machine
 
 OUTPUT = {"capture_output": True, "text": True}
 PAGES = [path for path in sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")) if path.is_file()]
@@ -121,6 +123,8 @@ def test_python_examples_run(files, name, tmp_path):
     ],
 )
 def test_an_example_is_what_is_printed(words):
+    if "torch" in words and level_of_machine(machine()) != "avx512":
+        pytest.skip("its output is that with AVX-512")
     text = (ROOT / "docs" / "values.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^    gelu-verify {re.escape(words)}\n\n```\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     done = subprocess.run([sys.executable, "-P", "-m", "gelu_verify", *words.split()], check=True, **OUTPUT)
