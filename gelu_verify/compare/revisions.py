@@ -87,17 +87,22 @@ class Repository:
         ):
             commit = commits.splitlines()[-1]
             found = Revision(name, commit, self._folder(commit, os.path.join(os.path.dirname(path), from_file), beside))
-            try:
-                before = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, f"{commit}^", "--", ":(top)")
-            except UsageError:  # nowhere, or there is nothing before
+            for at in _git(self.top, "rev-parse", f"{commit}^@").split():
+                if earlier := self._file_with(text, at, is_one):
+                    path = earlier
+                    break
+            else:
                 break
-            at = f"{commit}^"
-            paths = (each.removeprefix(f"{at}:") for each in before.split("\0") if each)
-            earlier = next((each for each in paths if is_one(f"{_git(self.top, 'show', f'{at}:{each}')}\n")), None)
-            if earlier is None:
-                break
-            path = earlier
         return found
+
+    def _file_with(self, text: str, commit: str, is_one: Callable[[str], bool]) -> str | None:
+        """A file of a commit with a text in it; None where there is none that is one."""
+        try:
+            there = _git(self.top, "grep", "-z", "-l", "-F", "-e", text, commit, "--", ":(top)").split("\0")
+        except UsageError:  # nowhere
+            return None
+        paths = (each.removeprefix(f"{commit}:") for each in there if each)
+        return next((each for each in paths if is_one(f"{_git(self.top, 'show', f'{commit}:{each}')}\n")), None)
 
     def _folder(self, commit: str, path: str, beside: Sequence[str]) -> str | None:
         """A folder of a commit; None where none of the files is in it."""

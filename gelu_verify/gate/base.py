@@ -86,7 +86,7 @@ def measure_bases(
                     absent[record.key] = str(error)
                     continue
                 (rows[record.key],) = made.rows.values()
-                is_same = "the same code as at" if there is record else "held against"
+                is_same = "the same code as at" if _are_same(there, record) else "held against"
                 labels[record.key] = f"{is_same} {each.label}{old.called(record)}"
     return Bases(rows, labels, absent)
 
@@ -144,19 +144,16 @@ class _OldCode:
     say: Callable[[str], object]
 
     def record(self, now: Record) -> Record:
-        """What it gives for the target and inputs of a result, called as its own project says; that result, where it is
-        the same code, is called in the same way, and gives the same at the landmarks: code may read further files."""
+        """What it gives for the target and inputs of a result, called as its own project says; also where its version
+        is the same, as code may read files that are no part of that."""
         if not self.repository.has(self._target(now), self.place):
             raise UsageError(f"{self.revision.label} has no {now.target}")
-        is_called_so = _options(now)[1] == self._options(now)
-        if is_called_so and self._landmarks(now, *self.then) == self._landmarks(now, self.repository.here, {}):
-            return now
         self.say(f"measuring {now.key} at {self.revision.label}")
-        return self._measured(now, *self.then)
-
-    @property
-    def then(self) -> tuple[Path, Mapping[str, str]]:
-        return self.place, self.variables
+        words = [self._target(now), *_options(now)[0], *self._options(now), "--throughput", "none", "--no-report"]
+        with TemporaryDirectory(dir=self.scratch) as folder:
+            run = measured_at(self.place, self.variables, words, Path(folder) / "run", self.revision.label)
+        (found,) = run.results
+        return found
 
     def called(self, now: Record) -> str:
         """How, where that was in another way."""
@@ -171,18 +168,11 @@ class _OldCode:
         """By which the folder of the revision has it: an absolute path would be that of the working tree."""
         return self.repository.relative(now.target)
 
-    def _landmarks(self, now: Record, place: Path, variables: Mapping[str, str]) -> tuple[str, str | None]:
-        """What it is and gives there."""
-        found = self._measured(now, place, variables, "--plan", "landmarks", "--budget", "0")
-        return found.version, found.bits_sha256
 
-    def _measured(self, now: Record, place: Path, variables: Mapping[str, str], *instead: str) -> Record:
-        words = [self._target(now), *_options(now)[0], *self._options(now)]
-        words += ["--throughput", "none", "--no-report", *instead]
-        with TemporaryDirectory(dir=self.scratch) as folder:
-            run = measured_at(place, variables, words, Path(folder) / "run", self.revision.label)
-        (found,) = run.results
-        return found
+def _are_same(one: Record, other: Record) -> bool:
+    """Whether they are of the same code, which is called in the same way and gives the same."""
+    facts = ((each.version, _options(each)[1], each.inputs_sha256, each.bits_sha256) for each in (one, other))
+    return next(facts) == next(facts)
 
 
 def _options(record: Record) -> tuple[list[str], list[str]]:
