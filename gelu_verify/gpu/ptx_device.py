@@ -50,7 +50,10 @@ class PtxDevice(Device):
 
     @property
     def executed(self) -> str:
-        return f"{EXECUTOR}, {self.architecture}" + (f", nvcc {self._nvcc}" if self._nvcc else "")
+        return self._executed_as(self.architecture)
+
+    def _executed_as(self, architecture: str) -> str:
+        return f"{EXECUTOR}, {architecture}" + (f", nvcc {self._nvcc}" if self._nvcc else "")
 
     def executions(self, kernels: Iterable[tuple[CudaModule, str]]) -> tuple[str, ...]:
         """Those that are asked for and may differ for one of the kernels; none where PTX leaves nothing open."""
@@ -63,15 +66,16 @@ class PtxDevice(Device):
         """The same, and what is taken where PTX leaves bits to the device."""
         kernels = list(kernels)
         used = [module.handle.translated(symbol) for module, symbol in kernels]
+        executed = self._executed_as(" and ".join(dict.fromkeys(module.handle.architecture for module, _ in kernels)))
         if not (taken := self.executions(kernels)):
-            return self.executed
+            return executed
         opcodes = dict.fromkeys(opcode for each in used for opcode, _ in each.approximations)
         bounds = ", ".join(f"{opcode}: {bound_of(opcode)}" for opcode in opcodes)
         ways = {FUSED: "fused", "": "rounded as they are written"}
         how = " and ".join(dict.fromkeys(ways[FUSED if each.endswith(FUSED) else ""] for each in taken))
         written = f", products and sums {how}" if any(each.contractible for each in used) else ""
         values = ", ".join(dict.fromkeys(each.removesuffix(FUSED) for each in taken))
-        return f"{self.executed}{written}" + (
+        return f"{executed}{written}" + (
             f", approximations: {values} within their bounds ({bounds})" if opcodes else ""
         )
 

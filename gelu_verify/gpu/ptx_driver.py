@@ -17,6 +17,7 @@ import numpy as np
 from ..ptx.executor import MOST_SHARED, KernelFault, LaunchError, LoadedKernel, LoadedModule
 from ..ptx.ir import PtxError
 from ..ptx.memory import AddressedMemory, OutOfMemory
+from ..ptx.parse import text_of
 from ..ptx.translate import Translated
 
 EXECUTOR = "ptx on CPU"
@@ -103,7 +104,7 @@ class Driver:
         context = self.context("cuModuleLoad")
         context.told("cuModuleLoad")
         try:
-            return TranslatedModule(context, LoadedModule(Path(path).read_text(encoding="utf-8"), context.memory))
+            return TranslatedModule(context, LoadedModule(text_of(Path(path)), context.memory))
         except PtxError as error:
             raise LogicError(f"cuModuleLoad failed: PTX JIT compilation failed: {error}") from error
         except OutOfMemory:
@@ -203,6 +204,11 @@ class TranslatedModule:
     @property
     def kernels(self) -> list[str]:
         return [name for name, function in self.loaded.module.functions.items() if function.is_kernel]
+
+    @property
+    def architecture(self) -> str:
+        """For which it was compiled: `sm_90`."""
+        return self.loaded.module.target
 
     def function_in(self, variable: str) -> str:
         """The name of the function of which a variable of the module holds the address."""

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from .ir import (
     WIDTHS,
@@ -47,6 +47,11 @@ _REGISTER = re.compile(r"(%?[\w$]+)(?:<(\d+)>)?")
 _LABEL = re.compile(r"([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _IGNORED = (".pragma", ".callprototype", ".byte")
 _TOOLKIT = re.compile(r"/(?:targets|include)/.*cuda|/cuda|/nvidia/")
+
+
+def text_of(path: Path) -> str:
+    """What is in a file of PTX, whose comments may be in any encoding."""
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def parse(text: str) -> PtxModule:

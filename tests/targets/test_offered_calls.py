@@ -46,6 +46,7 @@ def function(rng):
         ([f"const float *{x}", f"float *{y}", f"const long *{rng.choice(('dims', 'shape'))}", "int ndim"], "product"),
         ([f"const float *{x}, const float *{x}_end", f"float *{y}"], f"{x}_end - {x}"),
         ([f"float *{x}, float *last"], f"last - {x}"),
+        ([f"const float *{x}", f"float *{y}", f"int n{size - 4 or 2}"], f"{size - 4 or 2} * n{size - 4 or 2}"),
         (["float alpha", f"const float *{x}", "float beta", f"float *{y}", count], count.split()[1]),
         ([f"const float {x}[{size}]", f"float {y}[{size}]"], size),
         ([f"const float {x}[3][{size}]", f"float {y}[3][{size}]"], 3 * size),

@@ -735,6 +735,25 @@ def test_what_was_decided_or_offered_is_so_beside_names_that_mean_more(tmp_path,
 
 
 @needs_cc
+@pytest.mark.few(3)
+@pytest.mark.parametrize("name", ["n", "bytes", "x", "y", "dy", "g", "b"])
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_value_is_what_is_passed_whatever_the_parameter_is_called(tmp_path, name, language):
+    default = " = 3" if language == "cpp" else ""
+    (tmp_path / f"k.{language}").write_text(
+        f"void relu_f32(const float *in, float *out, long count, int {name}{default})\n"
+        f"{{ for (long i = 0; i < count; i++) out[i] = {name} == 3 && in[i] > 0 ? in[i] : 0; }}\n"
+    )
+    for line in ("f(x, y, n, 3)", *["f(x, y, n)"] * bool(default)):
+        assert np.array_equal(*relu_of(chosen(f"{tmp_path}/k.{language}:relu_f32", call=line)))
+
+
+def relu_of(target):
+    x = np.linspace(-2, 2, 37, dtype=np.float32)
+    return target.evaluate("float32", x.view(np.uint32)).view(np.float32), np.maximum(x, 0)
+
+
+@needs_cc
 def test_a_template_over_iterators_is_made_for_pointers(tmp_path):
     (tmp_path / "k.cpp").write_text(
         "template <class It, class Out> Out relu(It first, It last, Out out)\n"

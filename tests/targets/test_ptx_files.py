@@ -20,6 +20,7 @@ from repository import ROOT
 
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
+from gelu_verify.formats import get_format
 from gelu_verify.gpu import nvcc
 from gelu_verify.ptx.parse import parse
 from gelu_verify.targets.kinds._ptx_source import declared_by
@@ -161,3 +162,74 @@ def test_vectors_that_a_mangled_name_says_are_asked_about(tmp_path, vector, lane
     for symbol in (mangled, f"{space}relu"):
         with pytest.raises(UsageError, match=f"may count values or vectors of {lanes}: give --call '{line}'"):
             targets.select([f"{file}:{symbol}"], function="relu", dtype={4: "float32", 2: "float16"}[lanes])
+
+
+TYPES = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#define INDEX int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return
+extern "C" {
+__global__ void wider_inside(const float *x, float *y, int n) { INDEX; y[i] = (float)fmax((double)x[i], 0.0); }
+__global__ void narrower_inside(const float *x, float *y, int n)
+{ INDEX; y[i] = x[i] > 0 ? x[i] : __half2float(__float2half(fmaxf(x[i], 0))); }
+__global__ void doubles(const double *x, double *y, int n) { INDEX; y[i] = fmaxf((float)x[i], 0); }
+__global__ void halves(const __half *x, __half *y, int n) { INDEX; y[i] = __float2half(fmaxf(__half2float(x[i]), 0)); }
+__global__ void bits(const unsigned short *x, unsigned short *y, int n) { INDEX; y[i] = x[i] >> 15 ? 0 : x[i]; }
+__global__ void wider(const __half *x, float *y, int n) { INDEX; y[i] = fmaxf(__half2float(x[i]), 0); }
+__global__ void fours(const float4 *x, float4 *y, int n)
+{ INDEX; float4 v = x[i]; y[i] = make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0), fmaxf(v.z, 0), fmaxf(v.w, 0)); }
+__global__ void pairs(const __half2 *x, __half2 *y, int n) { INDEX; y[i] = __hmax2(x[i], __float2half2_rn(0)); }
+__global__ void masked(const float *x, float *y, unsigned char *keep, int n)
+{ INDEX; y[i] = fmaxf(x[i], 0); keep[i] = x[i] > 0; }
+}
+__global__ void wide_bits(const __nv_bfloat16 *x, __nv_bfloat16 *y, int n)
+{ INDEX; unsigned short b = ((const unsigned short *)x)[i]; ((unsigned short *)y)[i] = b >> 15 ? 0 : b; }
+"""
+
+
+@pytest.fixture(scope="module")
+def types(tmp_path_factory):
+    requiring.nvcc()
+    folder = tmp_path_factory.mktemp("types")
+    (folder / "k.cu").write_text(TYPES)
+    text = nvcc.ptx_of(folder / "k.cu", [], "sm_90").read_bytes()
+    (folder / "k.ptx").write_bytes(b"// M\xfcller\n" + text)
+    return folder / "k.ptx"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "options", "dtype"),
+    [
+        ("wider_inside", {}, "float32"),
+        ("narrower_inside", {}, "float32"),
+        ("doubles", {}, "float64"),
+        ("halves", {}, "float16"),
+        ("wide_bits", {}, "bfloat16"),
+        ("bits", {"dtype": "bfloat16"}, "bfloat16"),
+        ("fours", {"call": "f<<<(n / 4 + 255) / 256, 256>>>(x, y, n / 4); multiple_of=4"}, "float32"),
+        ("pairs", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "float16"),
+        ("masked", {"call": "f(x, y, zeros(bytes), n)"}, "float32"),
+    ],
+)
+def test_its_dtype_is_that_of_what_it_reads_and_writes(types, symbol, options, dtype):
+    (target,), _ = targets.select([f"{types}:{symbol}"], function="relu", **options)
+    fmt = get_format(dtype)
+    x = [fmt.parse(text) for text in ("-2", "-0.5", "0.25", "3") * 64]
+    want = [0 if fmt.is_negative(each) else each for each in x]
+    assert (target.dtypes, target.executed.split(",")[1]) == ((dtype,), " sm_90")
+    assert target.evaluate(dtype, np.array(x, fmt.uint)).tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("symbol", "options", "message"),
+    [
+        ("wider", {}, "its input and its output are of different types"),
+        ("bits", {}, "nothing says which dtype"),
+        ("bits", {"dtype": "float32"}, "its values have at most 16 bits, and float32 was said"),
+        ("wider_inside", {"dtype": "float64"}, "its values are of float32, and float64 was said"),
+        ("fours", {}, r"n may count values or vectors of 4: .*p3=n / 4\); multiple_of=4"),
+        ("pairs", {}, r"n may count values or vectors of 2: .*p3=n / 2\); multiple_of=2"),
+    ],
+)
+def test_what_is_not_clear_of_its_values_is_asked(types, symbol, options, message):
+    with pytest.raises(UsageError, match=message):
+        targets.select([f"{types}:{symbol}"], function="relu", **options)

@@ -18,7 +18,7 @@ from ...errors import UsageError
 from ...formats import DTYPES, get_format
 from ..parameter_names import counts_rows
 from ._parameters import CParameter, Declared
-from ._prototype import GIVEN, Prototype, separated
+from ._prototype import Prototype, own_name, separated
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")
@@ -51,16 +51,11 @@ def _lines(said: Prototype, declared: Declared) -> Iterator[str]:
         yield f"f<<<(n + {threads - 1}) / {threads}, {threads}>>>({', '.join(given)}){also}"
     yield f"f<<<(n + 255) / 256, 256, {_SHARED}>>>({', '.join(given)}){also}"
     rows = [
-        f"{_own_name(own, i)}=256" if each.name == "n" else f"{own.name}=n / 256" if counts_rows(own.name) else text
+        f"{own_name(own.name, i)}=256" if each.name == "n" else f"{own.name}=n / 256" if counts_rows(own.name) else text
         for i, (each, own, text) in enumerate(zip(said.parameters, declared.parameters, given, strict=True))
     ]
     yield f"f<<<n / 256, 256>>>({', '.join(rows)}); multiple_of=256"
     yield f"f<<<1, 256>>>({', '.join(given)}){also}"
-
-
-def _own_name(parameter: CParameter, place: int) -> str:
-    """What it is called in a call that gives it a value."""
-    return f"p{place + 1}" if parameter.name in ("", *GIVEN) else parameter.name
 
 
 def launch_of(prototype: Prototype, n: int, itemsize: int) -> tuple[int, int, int]:

@@ -107,7 +107,8 @@ class Prototype:
         if len(each) > len(theirs) or not all(parameter.value for parameter in left_out):
             assert declared is not None
             raise UsageError(f"--call {text!r} has {len(each)} parameters, but it is declared {declared.shown}")
-        given = (*(_parameter(text, *pair) for pair in zip(each, theirs)), *left_out)  # noqa: B905 - defaults are left out
+        said = (_parameter(text, *pair) for pair in zip(each, theirs))  # noqa: B905 - defaults are left out
+        given = tuple(_with_own_name(parameter, place) for place, parameter in enumerate((*said, *left_out)))
         if contract.exactly is None:
             contract = replace(contract, exactly=said_number(given, found["launch"] or ""))
         prototype = cls(
@@ -383,6 +384,18 @@ def _parameter(text: str, said: str, declared: CParameter | None) -> CParameter:
         return replace(declared, name=found["name"], value=value)
     canonical = declared.canonical if declared and plain_type(typed) == declared.base else ""
     return CParameter(typed, found["name"], value, canonical, shape)
+
+
+def _with_own_name(parameter: CParameter, place: int) -> CParameter:
+    """The same where it has a value of its own, and is declared by a name that stands for one of GIVEN."""
+    is_output = parameter.name == "y" and parameter.value in (ADDED_TO, *HELD)
+    is_free = not parameter.value or is_output or parameter.name in BESIDE[1:]
+    return parameter if is_free else replace(parameter, name=own_name(parameter.name, place))
+
+
+def own_name(name: str, place: int) -> str:
+    """What a parameter is called in a line that gives it a value."""
+    return f"p{place + 1}" if name in ("", *GIVEN) else name
 
 
 def _typed(found: re.Match[str]) -> tuple[str, tuple[int, ...]]:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import MissingMeasurement, UsageError
+from ...formats import get_format
 from ...gpu.ptx_device import ALL
 from ...gpu.ptx_device import device as ptx_device
 from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, PtxError, Register, Symbol, Vector
-from ...ptx.parse import parse
+from ...ptx.parse import parse, text_of
 from ..base import Target
 from ..contract import Contracted
 from ..names import claimed_by
@@ -27,10 +30,11 @@ from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
 from ._roles import OpenCall, prototype_for
 from .base import Asked, existing, hash_of
 
-_FORMATS = {
-    **{"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16", "f64": "float64"},
-    "f32": "float32",  # in which the others compute, too
-}
+_NARROW = {"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16"}
+_WIDE = {"f32": "float32", "f64": "float64"}
+_BYTES = {name: get_format(dtype).width // 8 for dtype, name in CUDA_TYPES.items()}
+_VECTORS = ("float2", "float4", "double2", "__half2", "__nv_bfloat162")
+_MANGLED = {"13__nv_bfloat16": "bfloat16", "6__half": "float16"}  # in a C++ name
 _SCALING, _SUMMAND = ("mul", "shl", "cvt"), 3  # what makes an offset of a number, and what of mad is added to one
 
 
@@ -40,9 +44,8 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if not symbol:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel)")
     try:
-        kernels = {
-            each.name: each for each in parse(path.read_text(encoding="utf-8")).functions.values() if each.is_kernel
-        }
+        functions = parse(text_of(path)).functions.values()
+        kernels = {each.name: each for each in functions if each.is_kernel}
         own = symbol if symbol in kernels else exported(list(kernels), symbol)
         if own is None:
             raise UsageError(f"no kernel {symbol!r} in {file} (it has {', '.join(kernels) or 'none'})")
@@ -76,24 +79,48 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
 
 
 def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
-    """That of the name, of the user, or the narrowest that its instructions have."""
-    said = claimed_by(symbol)[1] or asked.dtype
-    parts = {part for each in _instructions(kernel) for part in each.parts}
-    found = said or next((dtype for part, dtype in _FORMATS.items() if part in parts), None)
-    if found is None:
+    """That of its name, of the user, or of what it writes; UsageError where it has no such values."""
+    said, (read, written) = claimed_by(symbol)[1] or asked.dtype, _accessed(kernel)
+    inputs, outputs = ({_element(kernel, each) for each in of.values()} - {""} for of in (read, written))
+    if inputs and outputs and not inputs & outputs:
+        raise UsageError(f"{name}: its input and its output are of different types, which cannot be tested")
+    found = (outputs & inputs if inputs else outputs) or inputs
+    accesses = [each for each in chain(*read.values(), *written.values()) if each.bits > 8]
+    bits, types = max((each.bits for each in accesses), default=64), {each.type for each in accesses}
+    known = {_WIDE[each] for each in types} if types <= _WIDE.keys() else set[str]()
+    if said and (bits < get_format(said).width or said not in (known or {said})):
+        what = f"are of {known.pop()}" if known else f"have at most {bits} bits"
+        raise UsageError(f"{name}: its values {what}, and {said} was said (--dtype, or the name)")
+    if said is None and len(found) != 1:
         raise UsageError(f"nothing says which dtype {name} computes in: give --dtype")
-    return found
+    return said or found.pop()
+
+
+def _element(kernel: ParsedFunction, accesses: Collection[Access]) -> str:
+    """The dtype of the values behind a pointer; empty where it may be any."""
+    widths, of_bits = {each.bits for each in accesses}, {each.type for each in accesses} - _WIDE.keys()
+    if not of_bits:
+        return "float64" if widths == {64} else "float32" if widths == {32} else ""
+    instructions = list(_instructions(kernel))
+    parts = {part for each in instructions for part in each.parts}
+    by_name = (dtype for text, dtype in _MANGLED.items() if text in kernel.name)
+    narrow = next((dtype for part, dtype in _NARROW.items() if part in parts), "") or next(by_name, "")
+    unpacks = any(isinstance(o, Vector) for each in instructions if each.parts[0] == "mov" for o in each.operands)
+    if 8 in widths or 16 in widths or (narrow and unpacks):
+        return narrow if 8 not in widths else ""
+    return "float64" if widths == {64} else "float32"
 
 
 def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     """What its parameters are by what it does with them: pointers that are read or written, whole numbers."""
     read, written = _accessed(kernel)
     numbers = dict(_floats(kernel))
-    text, element = kernel.text or "", _vector(kernel.name) or CUDA_TYPES[dtype]
+    text, own = kernel.text or "", CUDA_TYPES[dtype]
+    element = _vector(kernel.name) or _vector_of(own, chain(*read.values(), *written.values())) or own
     parameters, names = [], []
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
-        pointed = i in read | written and each.nbytes == 8
+        pointed = i in {*read, *written} and each.nbytes == 8
         value = numbers.get(each.name) or {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
         typed = f"{'const ' * (i not in written)}{element} *" if pointed else value
         parameters.append(CParameter(typed, f"param_{i}"))
@@ -104,6 +131,14 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
         text = re.sub(rf"\b{re.escape(theirs)}\b", renamed.get(own, own), text)
     named = tuple(replace(each, name=renamed.get(each.name, each.name)) for each in parameters)
     return Declared(kernel.name, "void", named, space="global", body=text, callee=kernel.name, launch=_launch(kernel))
+
+
+def _vector_of(element: str, accesses: Iterable[Access]) -> str:
+    """The vector that its arrays are of, by all accesses to them: each thread has the next one, whole."""
+    found = {(each.lanes * each.bits // 8, each.step) for each in accesses if each.bits > 8}
+    nbytes, step = found.pop() if len(found) == 1 else (0, 0)
+    lanes = step // _BYTES[element] if nbytes == step else 0
+    return next((name for name in _VECTORS if VECTORS[name][:2] == (element, lanes)), "")
 
 
 def _vector(name: str) -> str:
@@ -119,28 +154,59 @@ def _vector(name: str) -> str:
     return found[0] if is_said else ""
 
 
-def _accessed(kernel: ParsedFunction) -> tuple[set[int], set[int]]:
-    """The parameters through which it reads memory, and those through which it writes it."""
+class Access(NamedTuple):
+    """Of memory: the type of a value in PTX, how many there are, and by what the number of a thread is multiplied for
+    the address; 0 where that is not seen."""
+
+    type: str
+    lanes: int
+    step: int
+
+    @property
+    def bits(self) -> int:
+        """Of one value."""
+        return int(re.sub(r"\D", "", self.type) or 0)
+
+
+def _accessed(kernel: ParsedFunction) -> tuple[dict[int, set[Access]], dict[int, set[Access]]]:
+    """The parameters through which it reads memory, and those through which it writes it; what, and how."""
     of: defaultdict[str, set[int]] = defaultdict(set)
+    steps = dict[str, int]()
     places = {each.name: i for i, each in enumerate(kernel.parameters)}
-    read, written = set[int](), set[int]()
+    read, written = defaultdict[int, set[Access]](set), defaultdict[int, set[Access]](set)
     for _ in range(2):  # a loop may use above what it makes below
         for each in _instructions(kernel):
             address = next((o for o in each.operands if isinstance(o, Address)), None)
-            through = {i for register in _registers(address.base) for i in of[register]} if address else set()
+            registers = list(_registers(address.base)) if address else []
+            lanes = next((int(part[1]) for part in each.parts if part in ("v2", "v4", "v8")), 1)
+            access = Access(each.parts[-1], lanes, max((steps.get(register, 0) for register in registers), default=0))
+            through = {i for register in registers for i in of[register]}
             if address and each.has("param") and isinstance(address.base, Symbol) and address.base.name in places:
                 for register in _registers(each.operands[0]):
                     of[register] |= {places[address.base.name]}
             elif address and each.parts[0] in ("st", "red", "atom"):
-                written |= through
+                for i in through:
+                    written[i].add(access)
             elif address and each.parts[0] in ("ld", "ldu"):
-                read |= through
-            elif each.operands and not address and each.parts[0] not in _SCALING:
+                for i in through:
+                    read[i].add(access)
+            elif each.operands and not address:
                 given = each.operands[_SUMMAND if each.parts[0] == "mad" else 1 :]
-                taken = {i for operand in given for register in _registers(operand) for i in of[register]}
+                taken = [register for operand in given for register in _registers(operand)]
+                step = _step(each) or max((steps.get(register, 0) for register in taken), default=0)
                 for register in _registers(each.operands[0]):
-                    of[register] |= taken
+                    steps[register] = step
+                    if each.parts[0] not in _SCALING:
+                        of[register] |= {i for other in taken for i in of[other]}
     return read, written
+
+
+def _step(each: Instruction) -> int:
+    """By what constant it multiplies; 0 for any other instruction."""
+    by = each.operands[2] if len(each.operands) > 2 else None
+    if not isinstance(by, Immediate) or not isinstance(by.value, int) or each.parts[0] not in ("mul", "shl", "mad"):
+        return 0
+    return 1 << by.value if each.parts[0] == "shl" and by.value < 8 else by.value
 
 
 def _floats(kernel: ParsedFunction) -> Iterator[tuple[str, str]]:
@@ -148,7 +214,7 @@ def _floats(kernel: ParsedFunction) -> Iterator[tuple[str, str]]:
     for each in _instructions(kernel):
         place = each.operands[-1] if each.has("param") else None
         if isinstance(place, Address) and isinstance(place.base, Symbol) and each.parts[-1] in ("f32", "f64"):
-            yield place.base.name, CUDA_TYPES[_FORMATS[each.parts[-1]]]
+            yield place.base.name, CUDA_TYPES[_WIDE[each.parts[-1]]]
 
 
 def _launch(kernel: ParsedFunction) -> str:

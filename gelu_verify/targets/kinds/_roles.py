@@ -16,7 +16,7 @@ from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..parameter_names import OF_SECOND, counts_rows, role_of, roles_of, words_of
 from ._parameters import VECTORS, CParameter, Declared, is_data
-from ._prototype import ADDED_TO, BESIDE, EXACTLY, GIVEN, Prototype, said_number
+from ._prototype import ADDED_TO, BESIDE, EXACTLY, Prototype, own_name, said_number
 from .base import Asked, second_claimed
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
@@ -248,17 +248,24 @@ def _count(declared: Declared, found: _Open) -> None:
             found.launch, found.also = "n / 256, 256", "; multiple_of=256"
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
-    if (vectors or rows) and counts:
-        lanes, name = VECTORS[vectors][1] if vectors else rows, parameters[counts[0]].name
-        found.ask(f"{_named(parameters[counts[0]])} may count values or {'vectors' if vectors else 'rows'} of {lanes}")
+    name = parameters[counts[0]].name if counts else ""
+    if lanes := (VECTORS[vectors][1] if vectors else rows or _group(name)) * bool(counts):
+        what = "vectors" if vectors else "rows" if rows else "groups"
+        found.ask(f"{_named(parameters[counts[0]])} may count values or {what} of {lanes}")
         found.perhaps, found.is_likelier = [counts[0]], _is_divided(name, lanes, declared.body)
-        found.names[counts[0]] = f"{name if name not in ('', *GIVEN) else f'p{counts[0] + 1}'}=n / {lanes}"
+        found.names[counts[0]] = f"{own_name(name, counts[0])}=n / {lanes}"
         found.also = f"; multiple_of={lanes}"
         found.launch = f"(n / {lanes} + 255) / 256, 256" * (declared.space == "global")
     if declared.space == "global" and declared.body and counts:
         name = parameters[counts[0]].name
         if not re.search(rf"\b{re.escape(name)}\b", declared.body):
             found.ask(f"it does not use {name}, so its grid must be said")
+
+
+def _group(name: str) -> int:
+    """How many values each thing may have of which that is the number, as n4 that of float4; 0 where it says none."""
+    digits = re.search(r"(?<!\d)(?:2|4|8|16|32)$", name)
+    return int(digits[0]) if digits and role_of(name) == "n" else 0
 
 
 def _added(declared: Declared, found: _Open) -> None:
@@ -391,8 +398,7 @@ def _others(declared: Declared, found: _Open) -> None:
     for i, each in enumerate(declared.parameters):
         if i in found.names:
             continue
-        is_free = bool(each.name) and (each.name not in GIVEN or each.name in BESIDE[1:])
-        name = each.name if is_free else f"p{i + 1}"
+        name = each.name if each.name in BESIDE[1:] else own_name(each.name, i)
         value = each.value or (
             "0"
             if each.base in _STREAMS
