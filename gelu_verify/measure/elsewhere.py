@@ -98,15 +98,15 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
         """The target and the plan, found here; raises Misfit where they are not the client's."""
         one_thread_each()
         job = one_job(self.request, closing.enter_context(selecting(self.request)))
-        here = {**implementation(job.target), **identity([job.target.family])}
-        reason = differing(self.facts, here, apart_from=PROCESSOR)
+        there = {**implementation(job.target), **identity([job.target.family])}  # as the client sees it, who is told
+        reason = differing(there, self.facts, apart_from=PROCESSOR)
         if job.plan.inputs_sha256 != self.inputs_sha256:
             reason = f"the inputs of plan {job.plan.name} are others"
         if reason:
             raise Misfit(reason)
         outputs = ProbeOutputs.unpacked(self.outputs)
-        if reason := another(job.target.name, outputs, outputs.again(job.target)):
-            raise Misfit(f"{reason} ({_processors(self.facts, here)})")
+        if reason := another(job.target.name, outputs.again(job.target), outputs):
+            raise Misfit(f"{reason} ({_processors(there, self.facts)})")
         return self.loading(job)
 
 

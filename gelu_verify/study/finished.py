@@ -57,7 +57,7 @@ class _Called:
     facts: Facts
 
     def __call__(self, item: _Item) -> Result:
-        if reason := differing(self.facts, {**identity(DATA), **same_outputs(self.facts)}):
+        if reason := differing({**identity(DATA), **same_outputs(self.facts)}, self.facts):
             raise Misfit(reason)
         use_one_thread()
         began = time.thread_time()

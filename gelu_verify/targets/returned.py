@@ -93,6 +93,8 @@ def _in_words(made: Trial) -> str:
         return "changes its input and returns it"
     if made.result[0] is None:
         return "returns nothing and changes its input"
+    if not getattr(getattr(made.result[0], "dtype", None), "isnative", True):
+        return f"returns {made.result[0].dtype.str}, whose bytes are in the other order"
     if _shape(made):
         return f"returns shape {_shape(made)} for an input of shape ({len(ordinary_numbers('float32'))},)"
     return f"returns {type(made.result[0]).__name__}"

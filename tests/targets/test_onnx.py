@@ -280,6 +280,17 @@ def test_a_reshaped_result_is_the_same_values(tmp_path, runtime):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(("takes", "gives"), [((3, 4), (4, 3)), (("n", 4), (4, "n")), ((1, 3, 4), (4, 1, 3))])
+def test_values_in_another_order_are_not_taken_for_wrong_ones(tmp_path, runtime, takes, gives):
+    order = [takes.index(each) for each in gives]
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Transpose", ["r"], ["y"], perm=order)]
+    border = [("x", TensorProto.FLOAT, takes)], [("y", TensorProto.FLOAT, gives)]
+    target = chosen(saved(tmp_path / "turned.onnx", *border, nodes), runtime)
+    with pytest.raises(TargetFailure, match=r"returned shape \(.*\) for an input of shape \("):
+        target.evaluate("float32", np.arange(-6, 6, dtype=np.float32).view("u4"))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize(
     ("last", "found"),
     [("ReduceSum(r)", (1,)), ("Slice(r, zero, three)", (3,)), ("Unsqueeze(r, zero)", None), ("Identity(r)", None)],

@@ -760,10 +760,14 @@ def test_a_template_over_iterators_is_made_for_pointers(tmp_path):
         "{ for (; first != last; ++first) *out++ = *first > 0 ? *first : 0; return out; }\n"
         "template <class It> void in_place(It begin, It end) { for (; begin != end; ++begin) *begin *= *begin > 0; }\n"
         "template <class T, class U> U converting(T end) { return end > 0 ? end : 0; }\n"
+        "template <class T> concept Any = true;\n"
+        "template <Any T> T constrained(T x) { return x > 0 ? x : 0; }\n"
     )
+    target = chosen(f"{tmp_path / 'k.cpp'}:constrained", function="relu", dtype="float32", cflags="-std=c++20")
+    assert np.array_equal(*relu_of(target))
     for name, types in (("relu", "const float *, float *"), ("in_place", "float *"), ("converting", "float, float")):
         with pytest.raises(UsageError, match=rf"such as '.*k\.cpp:{name}<{re.escape(types)}>'"):
-            chosen(f"{tmp_path / 'k.cpp'}:{name}")
+            chosen(f"{tmp_path / 'k.cpp'}:{name}", cflags="-std=c++20")
 
 
 @needs_cc

@@ -13,7 +13,7 @@ _CONTAINER = re.compile(
     r"(?:, (?P<size>\d{1,9})U?L{0,2})?[^<>]*(?:<[^<>]*>)?>(?P<by> ?&{0,2})"
 )
 _REFERENCE = re.compile(r"(?P<const>const )?(?P<element>[\w:]+) \(&\)(?P<sizes>(?:\[\d+\])+)")
-# 1, which is no success, where the size is another one
+# -1, which is no success, where the size is another one
 _AROUND = """static int {name}({given})
 {{
 {made}    {result}{callee}({passed});
@@ -28,7 +28,7 @@ _MADE = {
     "reference": "    auto &&gv_{i} = *({values}{element} (*){sizes}){pointer};\n",
 }
 _BACK = """    if ((__SIZE_TYPE__)gv_{i}.size() != {n})
-        return 1;
+        return -1;
     if (__builtin_memcmp({pointer}, &gv_{i}[0], {n} * sizeof({element})))
         __builtin_memcpy({pointer}, &gv_{i}[0], {n} * sizeof({element}));
 """
@@ -80,6 +80,13 @@ class _Container:
         return CParameter(f"{'const ' * self.is_const}{self.element} *", name, shape=self.sizes)
 
 
+def _is_appended_to(name: str, body: str) -> bool:
+    """Whether the body adds elements to a vector, as it finds it."""
+    own = rf"\b{re.escape(name)}\s*\)?"
+    adds = re.search(rf"{own}(?:\.|->)\s*(?:push|emplace)_back\b|\b(?:back_)?inserter\s*\(\s*{own}", body)
+    return bool(name and adds) and not re.search(rf"{own}(?:\.|->)\s*(?:clear|resize|assign)\b|{own}\s*=", body)
+
+
 def as_arrays(declared: Declared) -> Declared:
     """The function around one of containers, of pointers and n; what takes or returns none stays as it is, or what
     takes one of any size and one of a certain size."""
@@ -99,7 +106,8 @@ def as_arrays(declared: Declared) -> Declared:
             passed.append(name)
             continue
         parameters.append(container.parameter(name))
-        made += container.text(_MADE[container.kind], str(i), name, n)
+        is_empty = container.kind == "vector" and not container.is_const and _is_appended_to(each.name, declared.body)
+        made += container.text(_MADE[container.kind], str(i), name, "0" if is_empty else n)
         passed.append(f"std::move(gv_{i})" if container.is_moved else f"gv_{i}")
         if not container.is_const and not container.is_view:
             back += container.text(_BACK, str(i), name, n)

@@ -85,14 +85,16 @@ class ModelTarget(HostTarget):
         returned: Callable[[], Sequence[int]],
     ) -> tuple[int, ...]:
         """Run the model into memory of `shape`, or of the shape that it has `returned` without ours, if that holds as
-        many values; which of them it was. TargetFailure where it returns more or fewer."""
+        many values; which of them it was. TargetFailure where it returns more or fewer, or the axes of the input in
+        another order, and so perhaps the values."""
         try:
             run_into(shape)
         except Exception:
             found = tuple(returned())
             if found == shape:
                 raise
-            if prod(found) != prod(shape):
+            axes, given = ([size for size in each if size != 1] for each in (found, x_shape))
+            if prod(found) != prod(shape) or (axes != given and sorted(axes) == sorted(given)):
                 message = f"{self.name} returned shape {found} for an input of shape {x_shape}"
                 raise TargetFailure(message, "shape") from None
             run_into(found)

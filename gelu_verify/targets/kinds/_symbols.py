@@ -114,9 +114,9 @@ class SourceText:
         said = {name: CParameter(typed, name).dtype for typed, name in said_parameters(asked.call or "")}
         dtype = asked.dtype or claimed_by(symbol)[1] or said.get("x") or said.get("y")
         iterators = _iterators(template)
-        example = ", ".join(iterators.get(each.split()[-1]) or _argument(each) for each in template.template)
+        example = ", ".join(iterators.get(each.split()[-1]) or _argument(each, template) for each in template.template)
         what = f"{symbol!r} in {self.file} is a template of {', '.join(template.template)}"
-        if iterators or len(template.template) > 1 or not template.template[0].startswith(("class", "typename")):
+        if iterators or len(template.template) > 1 or not _is_type(template.template[0], template):
             raise UsageError(f"{what}: name what it is made for, such as '{self.file}:{symbol}<{example}>'")
         if dtype is None:
             raise UsageError(f"{what}: --dtype says for which type, or its name, such as '{self.file}:{symbol}<float>'")
@@ -132,11 +132,18 @@ def _iterators(template: Declared) -> dict[str, str]:
     return {each: "const float *" if each in ends and {*types} - ends else "float *" for each in types}
 
 
-def _argument(parameter: str) -> str:
+def _argument(parameter: str, template: Declared) -> str:
     """An argument that a parameter of a template may have; NAME of one that is a function, or a template."""
-    if parameter.startswith(("class", "typename")):
+    if _is_type(parameter, template):
         return "float"
     return "NAME" if re.search(r"\(|^template\b", parameter) else "true" if parameter.startswith("bool") else "4"
+
+
+def _is_type(parameter: str, template: Declared) -> bool:
+    """Whether it stands for a type, also one of a concept: `std::floating_point T`."""
+    if parameter.startswith(("class", "typename")):
+        return True
+    return any(parameter.split()[-1] in re.findall(r"\w+", each.type) for each in template.parameters)
 
 
 def _fits(declared: Declared, file: str, asked: Asked) -> bool:
