@@ -16,7 +16,10 @@ from .protobuf import message, parts, text, whole
 
 ELEMENTS = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16"}  # TensorProto.DataType
 ELEMENT_OF = {dtype: element for element, dtype in ELEMENTS.items()}
-_OTHERS = {2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 8: "string", 9: "bool", 14: "complex64"}
+_OTHERS = {
+    **{0: "no tensor", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 8: "string", 9: "bool"},
+    14: "complex64",
+}
 
 # ---- reading -------------------------------------------------------------------------------------
 
