@@ -25,7 +25,8 @@ _INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.MULTILINE)
 # The place of a line, which does not change its content.
 _LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)
 _PLACE = re.compile(
-    rb"^\s*\.(?:file|loc)\s.*\n|(?<=_INTERNAL_)[0-9a-f]{8}|(?<=_GLOBAL__N__)[0-9a-f]{8}|(?<=around_)[0-9a-f]{16}",
+    rb"^\s*\.(?:file|loc)\s.*\n|^\s*\.section\s+\.debug\w*\s*\{[^}]*\}"
+    rb"|(?<=_INTERNAL_)[0-9a-f]{8}|(?<=_GLOBAL__N__)[0-9a-f]{8}|(?<=around_)[0-9a-f]{16}",
     re.MULTILINE,
 )
 

@@ -208,7 +208,8 @@ def test_each_is_executed(file, symbol):
         np.testing.assert_array_equal(got, np.maximum(x[:n], 0))
 
 
-def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path):
+@pytest.mark.parametrize("noinline", ["__noinline__", ""])
+def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path, noinline):
     requiring.nvcc()
     text = """namespace {{ __device__ __noinline__ float part(float x) {{ return {factor} * x; }} }}
     __global__ void relu(const float *x, float *y, int n) {{ for (int i = 0; i < n; i++) y[i] = 2 * part(x[i]); }}"""
@@ -220,5 +221,6 @@ def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path
         (target,), _ = targets.load(f"{source}:relu", asked=Asked(dtype="float32", device="ptx"))
         return target.version
 
+    text = text.replace("__noinline__", noinline)
     assert version("a", "", "0.5f") == version("b", "", "0.5f") == version("a", "// said\n", "0.5f")
     assert version("a", "", "0.5f") != version("a", "", "0.25f")

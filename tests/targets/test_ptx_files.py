@@ -178,6 +178,20 @@ __global__ void wider(const __half *x, float *y, int n) { INDEX; y[i] = fmaxf(__
 __global__ void fours(const float4 *x, float4 *y, int n)
 { INDEX; float4 v = x[i]; y[i] = make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0), fmaxf(v.z, 0), fmaxf(v.w, 0)); }
 __global__ void pairs(const __half2 *x, __half2 *y, int n) { INDEX; y[i] = __hmax2(x[i], __float2half2_rn(0)); }
+__global__ void rounded(const __nv_bfloat162 *x, __nv_bfloat162 *y, int n)
+{ INDEX; float2 v = __bfloat1622float2(x[i]); y[i] = __float22bfloat162_rn(make_float2(fmaxf(v.x, 0), fmaxf(v.y, 0))); }
+__global__ void whole(const __half2 *x, __half2 *y, int n) { INDEX; y[i] = __hmax2_nan(x[i], __hsub2(x[i], x[i])); }
+__global__ void by_int2(const int2 *x, double *y, int n)
+{ INDEX; int2 v = __ldg(x + i); double d = __hiloint2double(v.y, v.x); y[i] = d < 0 ? 0 : d; }
+__global__ void eights(const uint4 *x, uint4 *y, int n)
+{
+    INDEX; uint4 v = x[i]; __half2 *h = (__half2 *)&v;
+    for (int k = 0; k < 4; k++) h[k] = __hmax2(h[k], __float2half2_rn(0));
+    y[i] = v;
+}
+__global__ void quantised(const float *x, unsigned char *y, int n) { INDEX; y[i] = (unsigned char)fmaxf(x[i], 0); }
+__global__ void of_integers(const int *x, float *y, int n) { INDEX; y[i] = fmaxf((float)x[i], 0); }
+__global__ void integers(const int *x, int *y, int n) { INDEX; y[i] = max(x[i], 0); }
 __global__ void masked(const float *x, float *y, unsigned char *keep, int n)
 { INDEX; y[i] = fmaxf(x[i], 0); keep[i] = x[i] > 0; }
 }
@@ -207,6 +221,10 @@ def types(tmp_path_factory):
         ("bits", {"dtype": "bfloat16"}, "bfloat16"),
         ("fours", {"call": "f<<<(n / 4 + 255) / 256, 256>>>(x, y, n / 4); multiple_of=4"}, "float32"),
         ("pairs", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "float16"),
+        ("rounded", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "bfloat16"),
+        ("whole", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "float16"),
+        ("eights", {"call": "f<<<(n / 8 + 255) / 256, 256>>>(x, y, n / 8); multiple_of=8"}, "float16"),
+        ("by_int2", {}, "float64"),
         ("masked", {"call": "f(x, y, zeros(bytes), n)"}, "float32"),
     ],
 )
@@ -227,6 +245,10 @@ def test_its_dtype_is_that_of_what_it_reads_and_writes(types, symbol, options, d
         ("bits", {"dtype": "float32"}, "its values have at most 16 bits, and float32 was said"),
         ("wider_inside", {"dtype": "float64"}, "its values are of float32, and float64 was said"),
         ("fours", {}, r"n may count values or vectors of 4: .*p3=n / 4\); multiple_of=4"),
+        ("eights", {}, r"n8 may count values or groups of 8: .*n8=n / 8\); multiple_of=8"),
+        ("quantised", {}, "reads or writes only bytes"),
+        ("integers", {}, "nothing says which dtype"),
+        ("of_integers", {}, "nothing says which dtype"),
         ("pairs", {}, r"n may count values or vectors of 2: .*p3=n / 2\); multiple_of=2"),
     ],
 )

@@ -25,6 +25,7 @@ from ..output_memory import output_like
 from ..padded_memory import padded
 from ._calling import CALL, compiled
 from ._compiler import Built
+from ._containers import OTHER_SIZE
 from ._elf import FUNCTIONS, elf_or_none
 from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
 from ._order import reversed_line
@@ -89,7 +90,8 @@ class CFunction(HostTarget):
 
     def _run(self, x: int, y: int, n: int, *more: np.ndarray) -> None:
         if status := self._status(x, y, n, *(each.ctypes.data for each in more)):
-            raise TargetFailure(f"{self.name} returned status {status}", "status")
+            what = "a container of another size" if status == OTHER_SIZE else f"status {status}"
+            raise TargetFailure(f"{self.name} returned {what}", "status")
 
     def _status(self, *arguments: int) -> int | None:
         if self.environment is None:

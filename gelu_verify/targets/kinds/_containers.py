@@ -8,12 +8,12 @@ from math import prod
 
 from ._parameters import CALLABLE, CParameter, Declared, is_data
 
+OTHER_SIZE = -0x73697A65  # a status: of a container that has another size than x
 _CONTAINER = re.compile(
     r"(?P<const>const )?std::(?:\w+::)*(?P<kind>vector|valarray|span|array)<(?P<values>const )?(?P<element>[\w:]+)"
     r"(?:, (?P<size>\d{1,9})U?L{0,2})?[^<>]*(?:<[^<>]*>)?>(?P<by> ?&{0,2})"
 )
 _REFERENCE = re.compile(r"(?P<const>const )?(?P<element>[\w:]+) \(&\)(?P<sizes>(?:\[\d+\])+)")
-# -1, which is no success, where the size is another one
 _AROUND = """static int {name}({given})
 {{
 {made}    {result}{callee}({passed});
@@ -28,7 +28,7 @@ _MADE = {
     "reference": "    auto &&gv_{i} = *({values}{element} (*){sizes}){pointer};\n",
 }
 _BACK = """    if ((__SIZE_TYPE__)gv_{i}.size() != {n})
-        return -1;
+        return {other_size};
     if (__builtin_memcmp({pointer}, &gv_{i}[0], {n} * sizeof({element})))
         __builtin_memcpy({pointer}, &gv_{i}[0], {n} * sizeof({element}));
 """
@@ -68,6 +68,7 @@ class _Container:
             by="&&" * (not self.is_moved),
             extent="".join(f", {size}" for size in self.sizes),
             sizes="".join(f"[{size}]" for size in self.sizes),
+            other_size=OTHER_SIZE,
         )
 
     @property
@@ -107,6 +108,7 @@ def as_arrays(declared: Declared) -> Declared:
             continue
         parameters.append(container.parameter(name))
         is_empty = container.kind == "vector" and not container.is_const and _is_appended_to(each.name, declared.body)
+        is_empty = is_empty and sum(map(bool, found)) > 1  # and another one is the input
         made += container.text(_MADE[container.kind], str(i), name, "0" if is_empty else n)
         passed.append(f"std::move(gv_{i})" if container.is_moved else f"gv_{i}")
         if not container.is_const and not container.is_view:

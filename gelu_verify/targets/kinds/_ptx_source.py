@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import MissingMeasurement, UsageError
-from ...formats import get_format
+from ...formats import DTYPES, get_format
 from ...gpu.ptx_device import ALL
 from ...gpu.ptx_device import device as ptx_device
 from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, PtxError, Register, Symbol, Vector
@@ -79,36 +79,58 @@ def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -
 
 
 def _dtype(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
-    """That of its name, of the user, or of what it writes; UsageError where it has no such values."""
-    said, (read, written) = claimed_by(symbol)[1] or asked.dtype, _accessed(kernel)
-    inputs, outputs = ({_element(kernel, each) for each in of.values()} - {""} for of in (read, written))
-    if inputs and outputs and not inputs & outputs:
+    """That of its name, of the user, or of what it reads and writes; UsageError where it has no such values."""
+    said, sides = claimed_by(symbol)[1] or asked.dtype, _accessed(kernel)
+    inputs, outputs = ({dtype for each in of.values() for dtype in _possible(kernel, each)} for of in sides)
+    accesses = [[each for accesses in of.values() for each in accesses] for of in sides]
+    if any(side and all(each.bits == 8 for each in side) for side in accesses):
+        raise UsageError(f"{name} reads or writes only bytes, which are no values of a dtype")
+    both = list(chain(*accesses))
+    is_certain = all(each.type in _WIDE or each.bits <= 16 for each in both)
+    if is_certain and inputs and outputs and not inputs & outputs:
         raise UsageError(f"{name}: its input and its output are of different types, which cannot be tested")
-    found = (outputs & inputs if inputs else outputs) or inputs
-    accesses = [each for each in chain(*read.values(), *written.values()) if each.bits > 8]
-    bits, types = max((each.bits for each in accesses), default=64), {each.type for each in accesses}
+    bits, types = max((each.bits for each in both), default=64), {each.type for each in both if each.bits > 8}
     known = {_WIDE[each] for each in types} if types <= _WIDE.keys() else set[str]()
     if said and (bits < get_format(said).width or said not in (known or {said})):
-        what = f"are of {known.pop()}" if known else f"have at most {bits} bits"
+        what = f"are of {' and '.join(sorted(known))}" if known else f"have at most {bits} bits"
         raise UsageError(f"{name}: its values {what}, and {said} was said (--dtype, or the name)")
+    used = [dtypes for dtypes, side in zip((inputs, outputs), sides, strict=True) if side]
+    found = set.intersection({*DTYPES}, *used)
     if said is None and len(found) != 1:
-        raise UsageError(f"nothing says which dtype {name} computes in: give --dtype")
+        either = f" ({' or '.join(sorted(found))})" if found else ""
+        raise UsageError(f"nothing says which dtype {name} computes in: give --dtype{either}")
     return said or found.pop()
 
 
-def _element(kernel: ParsedFunction, accesses: Collection[Access]) -> str:
-    """The dtype of the values behind a pointer; empty where it may be any."""
-    widths, of_bits = {each.bits for each in accesses}, {each.type for each in accesses} - _WIDE.keys()
-    if not of_bits:
-        return "float64" if widths == {64} else "float32" if widths == {32} else ""
+def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
+    """The dtypes that the values behind a pointer may have, by the types that the kernel computes with; none where they
+    are whole numbers, as it seems."""
+    types, widths = {each.type for each in accesses}, {each.bits for each in accesses}
+    if types <= _WIDE.keys():
+        return {_WIDE[each] for each in types}
     instructions = list(_instructions(kernel))
     parts = {part for each in instructions for part in each.parts}
-    by_name = (dtype for text, dtype in _MANGLED.items() if text in kernel.name)
-    narrow = next((dtype for part, dtype in _NARROW.items() if part in parts), "") or next(by_name, "")
-    unpacks = any(isinstance(o, Vector) for each in instructions if each.parts[0] == "mov" for o in each.operands)
-    if 8 in widths or 16 in widths or (narrow and unpacks):
-        return narrow if 8 not in widths else ""
-    return "float64" if widths == {64} else "float32"
+    narrow = {dtype for part, dtype in _NARROW.items() if part in parts}
+    narrow |= {dtype for text, dtype in _MANGLED.items() if text in kernel.name}
+    if 8 in widths:
+        return set()
+    if 16 in widths:
+        return narrow or {*_NARROW.values()}
+    if narrow and ({"f16x2", "bf16x2"} & parts or any(_unpacks(each) for each in instructions)):
+        return narrow
+    wide = {_WIDE[each] for each in parts & _WIDE.keys()}
+    if widths == {
+        32
+    }:  # nvcc has u32 of whole numbers, and of floats only where bits are moved; doubles are two of these
+        is_moved = "b32" in types or re.search(r"mov\.b32\s+(?:%f\d+,\s*%r|%r\d+,\s*%f)", kernel.text or "")
+        wide &= {"float32"} if is_moved else set()
+        wide |= {"float64"} if "f64" in parts and all(each.lanes > 1 for each in accesses) else set()
+    return narrow | wide
+
+
+def _unpacks(each: Instruction) -> bool:
+    """Whether it takes a word for several values, or makes one of them."""
+    return each.parts[0] == "mov" and any(isinstance(operand, Vector) for operand in each.operands)
 
 
 def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
@@ -116,7 +138,8 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     read, written = _accessed(kernel)
     numbers = dict(_floats(kernel))
     text, own = kernel.text or "", CUDA_TYPES[dtype]
-    element = _vector(kernel.name) or _vector_of(own, chain(*read.values(), *written.values())) or own
+    lanes = _lanes(_BYTES[own], chain(*read.values(), *written.values()))
+    element = _vector(kernel.name) or next((each for each in _VECTORS if VECTORS[each][:2] == (own, lanes)), own)
     parameters, names = [], []
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
@@ -126,19 +149,19 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
         parameters.append(CParameter(typed, f"param_{i}"))
         names.append((each.name, f"param_{i}", is_used and value in ("int", "long") and not pointed))
     counts = [own for _, own, may_count in names if may_count]
-    renamed = {each: "n" for each in counts if len(counts) == 1}
+    number = f"n{lanes}" if lanes and element == own else "n"  # of vectors that C has no type for
+    renamed = {each: number for each in counts if len(counts) == 1}
     for theirs, own, _ in names:
         text = re.sub(rf"\b{re.escape(theirs)}\b", renamed.get(own, own), text)
     named = tuple(replace(each, name=renamed.get(each.name, each.name)) for each in parameters)
     return Declared(kernel.name, "void", named, space="global", body=text, callee=kernel.name, launch=_launch(kernel))
 
 
-def _vector_of(element: str, accesses: Iterable[Access]) -> str:
-    """The vector that its arrays are of, by all accesses to them: each thread has the next one, whole."""
+def _lanes(size: int, accesses: Iterable[Access]) -> int:
+    """How many values, of so many bytes, each access has: the next ones for each thread, whole; 0 for one."""
     found = {(each.lanes * each.bits // 8, each.step) for each in accesses if each.bits > 8}
     nbytes, step = found.pop() if len(found) == 1 else (0, 0)
-    lanes = step // _BYTES[element] if nbytes == step else 0
-    return next((name for name in _VECTORS if VECTORS[name][:2] == (element, lanes)), "")
+    return step // size if nbytes == step > size else 0
 
 
 def _vector(name: str) -> str:
