@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from judging import failing
@@ -119,6 +120,7 @@ def test_our_tests_fail_on_it(monkeypatch):
 
 BREAKING = """
 import sys
+from pathlib import Path
 from gelu_verify.checks import base, precision
 from gelu_verify.cli import main
 
@@ -228,3 +230,23 @@ def test_a_missing_name_is_ours_wherever_it_is(monkeypatch, reported):
     record = judged(correct("gelu")).record
     assert (record.grade, record.failure_kind) == (None, own_faults.KIND)
     assert "NameError: name 'np' is not defined" in record.own_faults[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "is_ours"),
+    [
+        ("targets/kinds/_ptx_source.py", True),
+        ("targets/kinds/_roles.py", True),
+        ("ptx/parse.py", True),
+        ("targets/kinds/_c_abi.py", False),  # which calls a function that may have no frame
+        ("targets/kinds/python.py", False),
+    ],
+)
+def test_what_only_reads_sources_is_at_fault_itself(file, is_ours):
+    place = Path(own_faults.__file__).parent / file
+    assert place.exists()
+    code = compile("raise TypeError('unhashable type')", place, "exec")
+    with pytest.raises(TypeError) as raised:
+        exec(code)
+    alone = raised.value.with_traceback(raised.tb.tb_next)  # as in a process of an implementation
+    assert own_faults.is_ours(alone) == is_ours

@@ -119,9 +119,8 @@ def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
     if narrow and ({"f16x2", "bf16x2"} & parts or any(_unpacks(each) for each in instructions)):
         return narrow
     wide = {_WIDE[each] for each in parts & _WIDE.keys()}
-    if widths == {
-        32
-    }:  # nvcc has u32 of whole numbers, and of floats only where bits are moved; doubles are two of these
+    # nvcc's u32 is a float only where bits are moved; two of them may be a double
+    if widths == {32}:
         is_moved = "b32" in types or re.search(r"mov\.b32\s+(?:%f\d+,\s*%r|%r\d+,\s*%f)", kernel.text or "")
         wide &= {"float32"} if is_moved else set()
         wide |= {"float64"} if "f64" in parts and all(each.lanes > 1 for each in accesses) else set()
@@ -188,7 +187,8 @@ class Access(NamedTuple):
     @property
     def bits(self) -> int:
         """Of one value."""
-        return int(re.sub(r"\D", "", self.type) or 0)
+        found = re.search(r"\d+", self.type)
+        return int(found[0]) if found else 0
 
 
 def _accessed(kernel: ParsedFunction) -> tuple[dict[int, set[Access]], dict[int, set[Access]]]:
