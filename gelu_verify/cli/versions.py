@@ -263,13 +263,11 @@ def _print_bisection(source: ReleaseSource, releases: Sequence[Release], x: str 
         click.echo(json.dumps(to_json(found) if found else None, indent=1))
         return
     if found is None:
-        usable = [
-            each.version for each in releases if not outcomes.get(each.version, UNMEASURED).startswith(UNMEASURED)
-        ]
-        say(f"{usable[0]} and {usable[-1]} give the same; what lies between was not looked at")
-        for version, why in outcomes.items():
-            if version not in usable:
-                say(f"{version} {why}")
+        first, last = (version for version, text in outcomes.items() if not text.startswith(UNMEASURED))
+        say(f"{first} and {last} give the same; what lies between was not looked at")
+        for version, text in outcomes.items():
+            if text.startswith(UNMEASURED):
+                say(f"{version} {text}")
         return
     say(f"first changed: {source.name} {found.first_changed} ({found.after}); {found.last_same} gave {found.before}")
     if found.skipped:

@@ -119,13 +119,13 @@ def _chart(
     title: str,
     axis: Axis,
     values: Mapping[str, Callable[[TrendPoint], Any]],
-    bound: str = "bound",
+    bound: Callable[[TrendPoint], str | None] = lambda point: point.bound,
 ) -> Chart:
     """One place for each run; where a run has no value, the line has a gap. `values`: what is drawn, by its label;
-    `bound`: the attribute of a point that says whether that is of all inputs."""
+    `bound`: whether that is of all inputs."""
     curves, marks = [], []
     for colour, (label, value) in enumerate(values.items()):
-        points = [(float(point.run), value(point), getattr(point, bound, None)) for point in series.points]
+        points = [(float(point.run), value(point), bound(point)) for point in series.points]
         known = [
             Mark(x=x, y=y, colour=colour, outline=_OUTLINES[colour], size=2.4,
                  shape="ring" if of == ">=" else "dot")
@@ -156,7 +156,7 @@ def _grades(trend: Trend, series: TrendSeries) -> Chart:
     def place(point: TrendPoint) -> float | None:
         return float(last - ORDER[point.grade]) if point.grade else None
 
-    return _chart(trend, series, "grade", Axis((0, last), ticks, "grade"), {"": place}, "grade_bound")
+    return _chart(trend, series, "grade", Axis((0, last), ticks, "grade"), {"": place}, lambda point: point.grade_bound)
 
 
 def _ranges(trend: Trend, series: TrendSeries) -> Chart:
@@ -183,7 +183,7 @@ def _speeds(trend: Trend, series: TrendSeries) -> Chart | None:
     if not rates:
         return None
     axis = decades(rates, "elements per second")
-    return _chart(trend, series, "speed", axis, {"": lambda point: point.elements_per_s or None}, "")
+    return _chart(trend, series, "speed", axis, {"": lambda point: point.elements_per_s or None}, lambda point: None)
 
 
 def trend_csv(trend: Trend) -> str:

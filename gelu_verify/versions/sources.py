@@ -16,7 +16,7 @@ from packaging.version import Version
 from ..compare.measuring import measured_at
 from ..compare.revisions import Repository
 from ..errors import GeluVerifyError, UsageError
-from ..formats import Format, get_format
+from ..inputs.special import SPECIALS
 from ..records.result import Record
 from ..runs.bucket_files import read_columns
 from ..runs.store import Run
@@ -177,9 +177,9 @@ class _Files:
             except GeluVerifyError as error:
                 return f"{UNMEASURED}{error}"
             (record,) = run.results
-            if record.witness and int(record.witness.x_bits, 16) == x_bits:
-                return record.witness.got_bits
-            return _at_special(record, get_format(way.dtype), x_bits) or f"{UNMEASURED}{record.failure or 'no output'}"
+            given = (record.witness, *(record.findings.get(check) for check in SPECIALS))
+            outputs = (each.got_bits for each in given if each and each.x_bits and int(each.x_bits, 16) == x_bits)
+            return next(filter(None, outputs), None) or f"{UNMEASURED}{record.failure or 'no output'}"
 
     def _run(self, release: Release, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
         revision = self.repository.revision(commit_of(release.version))
@@ -190,13 +190,6 @@ class _Files:
             if not there:
                 raise UsageError(f"it has no file of {', '.join(targets)}")
             return measured_at(place, variables, [*words, "--", *there], out, release.version)
-
-
-def _at_special(record: Record, fmt: Format, x_bits: int) -> str | None:
-    """What a result says of -inf, +inf or NaN; None where it says nothing of that."""
-    named = {fmt.infinity: "plus_infinity", fmt.infinity | fmt.sign_mask: "minus_infinity"}
-    check = "nan" if fmt.is_nan(x_bits) else named.get(x_bits, "")
-    return record.findings[check].got_bits if check in record.findings else None
 
 
 def commits(repository: Repository, first: str | None, last: str | None) -> list[Release]:

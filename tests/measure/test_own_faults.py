@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -250,3 +251,9 @@ def test_what_only_reads_sources_is_at_fault_itself(file, is_ours):
         exec(code)
     alone = raised.value.with_traceback(raised.tb.tb_next)  # as in a process of an implementation
     assert own_faults.is_ours(alone) == is_ours
+
+
+def test_what_only_reads_sources_has_nothing_to_call_them_with():
+    for name in own_faults._READING:
+        text = (Path(own_faults.__file__).parent / name).read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(?:import|from) (?:ctypes|subprocess|importlib|inspect|runpy)\b", text, re.MULTILINE)

@@ -245,7 +245,7 @@ def test_its_dtype_is_that_of_what_it_reads_and_writes(types, symbol, options, d
         ("bits", {"dtype": "float32"}, "its values have at most 16 bits, and float32 was said"),
         ("wider_inside", {"dtype": "float64"}, "its values are of float32, and float64 was said"),
         ("fours", {}, r"n may count values or vectors of 4: .*p3=n / 4\); multiple_of=4"),
-        ("eights", {}, r"n8 may count values or groups of 8: .*n8=n / 8\); multiple_of=8"),
+        ("eights", {}, r"n may count values or rows of 8: .*p3=n / 8\); multiple_of=8"),
         ("quantised", {}, "reads or writes only bytes"),
         ("integers", {}, "nothing says which dtype"),
         ("of_integers", {}, "nothing says which dtype"),

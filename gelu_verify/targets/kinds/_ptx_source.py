@@ -33,7 +33,7 @@ from .base import Asked, existing, hash_of
 _NARROW = {"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16"}
 _WIDE = {"f32": "float32", "f64": "float64"}
 _BYTES = {name: get_format(dtype).width // 8 for dtype, name in CUDA_TYPES.items()}
-_VECTORS = ("float2", "float4", "double2", "__half2", "__nv_bfloat162")
+_VECTOR_OF = {(of, lanes): name for name, (of, lanes, needs) in VECTORS.items() if not needs}
 _MANGLED = {"13__nv_bfloat16": "bfloat16", "6__half": "float16"}  # in a C++ name
 _SCALING, _SUMMAND = ("mul", "shl", "cvt"), 3  # what makes an offset of a number, and what of mad is added to one
 
@@ -138,18 +138,18 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     numbers = dict(_floats(kernel))
     text, own = kernel.text or "", CUDA_TYPES[dtype]
     lanes = _lanes(_BYTES[own], chain(*read.values(), *written.values()))
-    element = _vector(kernel.name) or next((each for each in _VECTORS if VECTORS[each][:2] == (own, lanes)), own)
+    element = _vector(kernel.name) or _VECTOR_OF.get((own, lanes), own)
+    shape = (0, lanes) if lanes and element == own else ()  # of values that no type is made of
     parameters, names = [], []
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
         pointed = i in {*read, *written} and each.nbytes == 8
         value = numbers.get(each.name) or {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
         typed = f"{'const ' * (i not in written)}{element} *" if pointed else value
-        parameters.append(CParameter(typed, f"param_{i}"))
+        parameters.append(CParameter(typed, f"param_{i}", shape=shape if pointed else ()))
         names.append((each.name, f"param_{i}", is_used and value in ("int", "long") and not pointed))
     counts = [own for _, own, may_count in names if may_count]
-    number = f"n{lanes}" if lanes and element == own else "n"  # of vectors that C has no type for
-    renamed = {each: number for each in counts if len(counts) == 1}
+    renamed = {each: "n" for each in counts if len(counts) == 1}
     for theirs, own, _ in names:
         text = re.sub(rf"\b{re.escape(theirs)}\b", renamed.get(own, own), text)
     named = tuple(replace(each, name=renamed.get(each.name, each.name)) for each in parameters)

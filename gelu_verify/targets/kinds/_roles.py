@@ -249,7 +249,7 @@ def _count(declared: Declared, found: _Open) -> None:
     counts = [i for i in found.names if found.names[i] in ("n", "bytes")]
     vectors = next((p.vector for i, p in enumerate(parameters) if found.names.get(i) in ("x", "y") and p.vector), "")
     name = parameters[counts[0]].name if counts else ""
-    if lanes := (VECTORS[vectors][1] if vectors else rows or _group(name, declared)) * bool(counts):
+    if lanes := (VECTORS[vectors][1] if vectors else rows or _group(name, declared.body)) * bool(counts):
         what = "vectors" if vectors else "rows" if rows else "groups"
         found.ask(f"{_named(parameters[counts[0]])} may count values or {what} of {lanes}")
         found.perhaps, found.is_likelier = [counts[0]], _is_divided(name, lanes, declared.body)
@@ -262,12 +262,12 @@ def _count(declared: Declared, found: _Open) -> None:
             found.ask(f"it does not use {name}, so its grid must be said")
 
 
-def _group(name: str, declared: Declared) -> int:
+def _group(name: str, body: str) -> int:
     """How many values each thing may have of which that is the number, as n4 that of float4; 0 where it says none."""
     found = re.fullmatch(r"(?:n|num|cnt|count)_?(2|4|8|16)", name, re.IGNORECASE)
-    if found and declared.body and not declared.launch:  # which is known of PTX alone, whose accesses named it
-        found = found if re.search(rf"\b{found[1]}\b|<<", declared.body) else None
-    return int(found[1]) if found else 0
+    if not found or (body and not re.search(rf"\b{found[1]}\b|<<", body)):
+        return 0
+    return int(found[1])
 
 
 def _added(declared: Declared, found: _Open) -> None:
