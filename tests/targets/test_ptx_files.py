@@ -189,6 +189,13 @@ __global__ void eights(const uint4 *x, uint4 *y, int n)
     for (int k = 0; k < 4; k++) h[k] = __hmax2(h[k], __float2half2_rn(0));
     y[i] = v;
 }
+__global__ void shifted(const unsigned *x, unsigned *y, int n)
+{
+    INDEX; float low = fmaxf(__uint_as_float(x[i] << 16), 0), high = fmaxf(__uint_as_float(x[i] & 0xffff0000u), 0);
+    y[i] = __float_as_uint(low) >> 16 | __float_as_uint(high);
+}
+__global__ void split(const float *x, float *y, int n)
+{ INDEX; float high = __uint_as_float(__float_as_uint(x[i]) & ~0xffffu); y[i] = x[i] > 0 ? high + (x[i] - high) : 0; }
 __global__ void quantised(const float *x, unsigned char *y, int n) { INDEX; y[i] = (unsigned char)fmaxf(x[i], 0); }
 __global__ void of_integers(const int *x, float *y, int n) { INDEX; y[i] = fmaxf((float)x[i], 0); }
 __global__ void integers(const int *x, int *y, int n) { INDEX; y[i] = max(x[i], 0); }
@@ -225,6 +232,8 @@ def types(tmp_path_factory):
         ("whole", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "float16"),
         ("eights", {"call": "f<<<(n / 8 + 255) / 256, 256>>>(x, y, n / 8); multiple_of=8"}, "float16"),
         ("by_int2", {}, "float64"),
+        ("shifted", {"call": "f<<<(n / 2 + 255) / 256, 256>>>(x, y, n / 2); multiple_of=2"}, "bfloat16"),
+        ("split", {}, "float32"),
         ("masked", {"call": "f(x, y, zeros(bytes), n)"}, "float32"),
     ],
 )

@@ -112,11 +112,13 @@ def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
     parts = {part for each in instructions for part in each.parts}
     narrow = {dtype for part, dtype in _NARROW.items() if part in parts}
     narrow |= {dtype for text, dtype in _MANGLED.items() if text in kernel.name}
+    is_shifted = _shifts_what_it_loads(instructions)
+    narrow |= {"bfloat16"} if is_shifted else set()
     if 8 in widths:
         return set()
     if 16 in widths:
         return narrow or {*_NARROW.values()}
-    if narrow and ({"f16x2", "bf16x2"} & parts or any(_unpacks(each) for each in instructions)):
+    if narrow and (is_shifted or {"f16x2", "bf16x2"} & parts or any(_unpacks(each) for each in instructions)):
         return narrow
     wide = {_WIDE[each] for each in parts & _WIDE.keys()}
     # nvcc's u32 is a float only where bits are moved; two of them may be a double
@@ -125,6 +127,19 @@ def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
         wide &= {"float32"} if is_moved else set()
         wide |= {"float64"} if "f64" in parts and all(each.lanes > 1 for each in accesses) else set()
     return narrow | wide
+
+
+def _shifts_what_it_loads(instructions: Iterable[Instruction]) -> bool:
+    """Whether it moves the lower half of a word that it loads to the upper one, where a bfloat16 is a float32."""
+    loaded = set[str]()
+    for each in instructions:
+        if each.parts[0] in ("ld", "ldu") and not each.has("param"):
+            loaded |= set(_registers(each.operands[0]))
+        elif each.parts[0] == "shl" and each.parts[-1] == "b32":
+            word, by = each.operands[1:]
+            if isinstance(by, Immediate) and by.value == 16 and not loaded.isdisjoint(_registers(word)):
+                return True
+    return False
 
 
 def _unpacks(each: Instruction) -> bool:
