@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
-_LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
+_LENGTHS = sorted({*(1 << k for k in range(2, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
@@ -248,17 +248,24 @@ def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
 
 
 def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
-    fewer = len(ordinary_numbers("float32"))
-    if takes(NOTHING):
-        return NOTHING
+    fewer = 0
     for n in _LENGTHS:
         if takes(Contract(at_least=n)):  # called with n values
             if takes(Contract(at_least=n + 1)) and takes(Contract(at_least=3 * n + 1)):
                 least = bisect_left(range(n), True, fewer + 1, key=lambda fewest: takes(Contract(at_least=fewest)))
                 return Contract(at_least=least)
-            return Contract(multiple_of=n) if takes(Contract(at_least=3 * n)) else Contract(exactly=n)
+            if not takes(Contract(at_least=3 * n)):
+                return Contract(exactly=n)
+            return Contract(multiple_of=2 if n == _LENGTHS[0] and takes(Contract(at_least=n + 2)) else n)
         fewer = n
     return None
+
+
+def takes_other_lengths(target: CallableTarget, dtypes: Iterable[str]) -> bool:
+    """Whether it computes with a value more than `ordinary_numbers`, too; where lengths are compiled, it may."""
+    dtype = likeliest_first(dtypes)[0]
+    with demanding(Contract(at_least=len(ordinary_numbers(dtype)) + 1)):
+        return target.compiles_per_length or _computes(target, dtype)
 
 
 def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:

@@ -30,7 +30,17 @@ from .base import first_line
 from .call_line import CallLine, CallUnsaid, line_of
 from .callable_target import IF_IT_WRITES, CallableTarget
 from .contract import is_demanding
-from .detection import Detection, Trial, demand_found, failure_of, likeliest_first, own_kind, shape_taken, trial
+from .detection import (
+    Detection,
+    Trial,
+    demand_found,
+    failure_of,
+    likeliest_first,
+    own_kind,
+    shape_taken,
+    takes_other_lengths,
+    trial,
+)
 from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet, unread_file
@@ -184,9 +194,10 @@ def callable_target(
     if any(made.bits for made in found.values()):
         for name in [name for name, made in found.items() if made.another]:
             leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")
-    takes = found or detection.outputs or shape or kind.name in NUMBERS
-    for each in () if takes else (kind, *([] if chosen else detection.others(kind))):
-        _ask_for_form(title, replace(target, arrays=each))
+    if not (shape or kind.name in NUMBERS or (found and is_demanding())):
+        takes = takes_other_lengths(target, found) if found else bool(detection.outputs)
+        for each in () if takes else (kind, *([] if chosen or found else detection.others(kind))):
+            _ask_for_form(title, replace(target, arrays=each))
     tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
     outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
     target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
