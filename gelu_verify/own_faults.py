@@ -16,8 +16,8 @@ from .errors import GeluVerifyError, OracleError, message_of
 SWITCH = "GELU_VERIFY_FAULTS"
 KIND = "verifier"  # of a "failure" that is not the implementation's
 _PACKAGE = Path(__file__).parent
-_READING = {f"targets/kinds/_{name}.py" for name in ("ptx_source", "roles", "prototype", "parameters")}
-_READING |= {f"ptx/{name}.py" for name in ("parse", "liveness", "ir")}  # they read sources, and call nothing of them
+_READING = ("targets/declarations/", "ptx/")  # they read sources, and call nothing of them, but for these:
+_EXECUTING = {"ptx/executor.py", "ptx/faults.py", "ptx/memory.py"}
 _CALLING = ("targets", "kernels", "gpu", "ptx", "speed", "stochastic")  # folders that call somebody else's code
 
 
@@ -43,7 +43,8 @@ def is_ours(error: BaseException) -> bool:
         return True
     if not frames or any(not each.is_relative_to(_PACKAGE) for each in frames):
         return False
-    if isinstance(error, NameError) or frames[-1].relative_to(_PACKAGE).as_posix() in _READING:
+    last = frames[-1].relative_to(_PACKAGE).as_posix()
+    if isinstance(error, NameError) or (last.startswith(_READING) and last not in _EXECUTING):
         return True
     return not any(each.relative_to(_PACKAGE).parts[0] in _CALLING for each in frames)
 

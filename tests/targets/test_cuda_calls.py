@@ -9,10 +9,10 @@ from marking import nightly
 
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
+from gelu_verify.targets.declarations.parameters import CParameter
+from gelu_verify.targets.declarations.prototype import Prototype
 from gelu_verify.targets.kinds import _cuda_source as cuda_source
 from gelu_verify.targets.kinds._launch import launch_of, packed
-from gelu_verify.targets.kinds._parameters import CParameter
-from gelu_verify.targets.kinds._prototype import Prototype
 from gelu_verify.targets.kinds._stubs import is_of_a_library, missing_of, opaque, with_empty, write_header
 from gelu_verify.targets.kinds.base import Asked
 

@@ -18,7 +18,7 @@ from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.targets import incoming
-from gelu_verify.targets.kinds._prototype import Prototype
+from gelu_verify.targets.declarations.prototype import Prototype
 from gelu_verify.work.packing import array_of_text
 
 pytestmark = needs_cc

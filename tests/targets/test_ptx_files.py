@@ -23,8 +23,8 @@ from gelu_verify.errors import UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.gpu import nvcc
 from gelu_verify.ptx.parse import parse
+from gelu_verify.targets.declarations.roles import prototype_of
 from gelu_verify.targets.kinds._ptx_source import declared_by
-from gelu_verify.targets.kinds._roles import prototype_of
 
 DATA = ROOT / "tests" / "data"
 RELU, GRADIENT = (f"{DATA / f'triton_{name}.ptx'}:{name}" for name in ("relu_kernel", "gelu_bwd"))

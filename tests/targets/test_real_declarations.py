@@ -9,11 +9,11 @@ import requiring
 from repository import ROOT
 
 from gelu_verify.errors import UsageError
+from gelu_verify.targets.declarations.prototype import Prototype
+from gelu_verify.targets.declarations.roles import prototype_for
+from gelu_verify.targets.declarations.symbols import SourceText
 from gelu_verify.targets.kinds._c_source import TYPES
 from gelu_verify.targets.kinds._cuda_source import CUDA_TYPES, source_text
-from gelu_verify.targets.kinds._prototype import Prototype
-from gelu_verify.targets.kinds._roles import prototype_for
-from gelu_verify.targets.kinds._symbols import SourceText
 from gelu_verify.targets.kinds.base import Asked
 
 REAL = tomllib.loads((ROOT / "tests" / "data" / "real_declarations.toml").read_text(encoding="utf-8"))

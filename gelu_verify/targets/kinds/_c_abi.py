@@ -19,6 +19,7 @@ from ...formats import get_format
 from .. import incoming
 from ..base import HostCall, HostTarget
 from ..contract import NOTHING, Contract
+from ..declarations.prototype import OF_VALUES, Prototype, target_fields
 from ..files_read import digest_of, digests, mapped_by
 from ..fixed_shapes import without_padding
 from ..output_memory import output_like
@@ -29,7 +30,6 @@ from ._containers import OTHER_SIZE
 from ._elf import FUNCTIONS, elf_or_none
 from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
 from ._order import reversed_line
-from ._prototype import OF_VALUES, Prototype, target_fields
 from .base import Asked, function_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}

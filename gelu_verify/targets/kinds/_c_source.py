@@ -13,16 +13,16 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
+from ..declarations.parameters import Declared
+from ..declarations.prototype import Prototype
+from ..declarations.roles import BITS, prototype_for
+from ..declarations.symbols import SourceText, included
 from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._containers import as_arrays
 from ._loader import file_of
 from ._names import includable
-from ._parameters import Declared
-from ._prototype import Prototype
-from ._roles import BITS, prototype_for
-from ._symbols import SourceText, included
 from .base import Asked, existing
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]

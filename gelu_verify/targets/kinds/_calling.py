@@ -7,9 +7,9 @@ import re
 
 from ...errors import UsageError
 from ...formats import get_format
+from ..declarations.parameters import VECTORS, is_data
+from ..declarations.prototype import SPARE, WIDEST, ZEROS, Prototype
 from ._compiler import Compiler
-from ._parameters import VECTORS, is_data
-from ._prototype import SPARE, WIDEST, ZEROS, Prototype
 
 CALL = "gelu_verify_call"
 _HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from math import prod
 
-from ._parameters import CALLABLE, CParameter, Declared, is_data
+from ..declarations.parameters import CALLABLE, CParameter, Declared, is_data
 
 OTHER_SIZE = -0x73697A65  # a status: of a container that has another size than x
 _CONTAINER = re.compile(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...formats import get_format
-from ._parameters import CUDA_TYPES, VECTORS, CParameter, Declared
-from ._prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
-from ._roles import LAUNCH
+from ..declarations.parameters import CUDA_TYPES, VECTORS, CParameter, Declared
+from ..declarations.prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
+from ..declarations.roles import LAUNCH
 
 _HEADERS = "".join(f"#include <{each}>\n" for each in ("cuda_bf16.h", "cuda_fp16.h", "cuda_runtime.h", "stddef.h"))
 KERNEL = "gelu_verify_kernel"

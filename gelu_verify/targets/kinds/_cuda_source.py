@@ -30,18 +30,18 @@ from ...paths import cache_folder, resource
 from .. import incoming
 from ..base import DeviceCall, Target
 from ..contract import Contracted
+from ..declarations.parameters import CUDA_TYPES
+from ..declarations.prototype import target_fields
+from ..declarations.roles import LAUNCH, OpenCall, prototype_for
+from ..declarations.symbols import SourceText, included
 from ..output_memory import output_like
 from ._c_abi import Library, plain
 from ._compiler import Compiler, words_of
 from ._cuda_call import ENTRY, INSTANTIATING, KERNEL, NAMING, ON_THE_DEVICE, CudaCall, kernel_around
 from ._launch import is_launched, launches_of
 from ._names import exported, includable
-from ._parameters import CUDA_TYPES
-from ._prototype import target_fields
 from ._ptx_function import PtxFunction, answerable, in_a_launch, ptx_function
-from ._roles import LAUNCH, OpenCall, prototype_for
 from ._stubs import CUDA_HEADERS, is_of_a_library, missing_of, opaque, with_empty, write_header
-from ._symbols import SourceText, included
 from .base import Asked, existing
 
 T = TypeVar("T")

@@ -16,9 +16,9 @@ import numpy as np
 
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
+from ..declarations.parameters import CParameter, Declared
+from ..declarations.prototype import Prototype, own_name, separated
 from ..parameter_names import counts_rows
-from ._parameters import CParameter, Declared
-from ._prototype import Prototype, own_name, separated
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[uUlL]+|[fF])\b")

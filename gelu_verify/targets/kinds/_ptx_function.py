@@ -17,12 +17,12 @@ from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from .. import incoming
 from ..base import DeviceCall, Target
+from ..declarations.prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
+from ..declarations.roles import OpenCall
 from ..executions import in_all_executions
 from ..output_memory import output_like
 from ..probing import ordinary_numbers
 from ._launch import launch_of, launches_of, packed
-from ._prototype import BESIDE, SPARE, WIDEST, ZEROS, Prototype
-from ._roles import OpenCall
 
 if TYPE_CHECKING:
     from ...gpu.cuda import CudaModule

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
+from ..declarations.prototype import Prototype
 from ._c_abi import C_TYPES, Library, LibraryFunction, abi_of, exported_by
 from ._order import check_written
-from ._prototype import Prototype
 from .base import Asked, dtype_of, existing
 
 

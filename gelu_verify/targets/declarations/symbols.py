@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...errors import UsageError
+from ..kinds.base import Asked
 from ..names import claimed_by
-from ._declaration import PROBE, ParsedSource
-from ._parameters import CParameter, Declared
-from ._prototype import said_parameters
-from ._roles import is_end, prototype_of
-from .base import Asked
+from .parameters import CParameter, Declared
+from .parsed_source import PROBE, ParsedSource
+from .prototype import said_parameters
+from .roles import is_end, prototype_of
 
 _LISTED = 8  # functions that a message lists at most
 _LAST = "gelu_verify_named"

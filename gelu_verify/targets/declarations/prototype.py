@@ -3,7 +3,7 @@
 The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
 size, `dy` the gradient of the result, of a backward pass, `g` or `b` the second input of a function that has one (of
 swiglu, of bias_gelu), `xg` or `gx` one array of both, one after the other; any other has its value behind it. The types
-may be left out where a declaration has them (`_declaration.py`, which `_roles.py` makes a prototype of):
+may be left out where a declaration has them (`parsed_source.py`, which `roles.py` makes a prototype of):
 "f(n, y, x, exact=1)".
 `_calling.py` makes the C function that calls it like that, `cuda_source.py` the kernel and the launch. Behind it may
 follow what else is agreed between the function and who calls it: `Contract`.
@@ -22,9 +22,9 @@ from ...errors import UsageError
 from ...formats import get_format
 from ..call_line import SECOND
 from ..contract import NOTHING, Contract
+from ..kinds.base import Asked, dtype_of, function_of
 from ..names import claimed_by
-from ._parameters import CParameter, Declared, array_type, plain_type
-from .base import Asked, dtype_of, function_of
+from .parameters import CParameter, Declared, array_type, plain_type
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
 ROLES = (

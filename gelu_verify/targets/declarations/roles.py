@@ -14,10 +14,10 @@ from math import prod
 from ...errors import UsageError
 from ..call_line import SECOND
 from ..contract import NOTHING, Contract
+from ..kinds.base import Asked, second_claimed
 from ..parameter_names import OF_SECOND, counts_rows, role_of, roles_of, words_of
-from ._parameters import VECTORS, CParameter, Declared, is_data
-from ._prototype import ADDED_TO, BESIDE, EXACTLY, Prototype, own_name, said_number
-from .base import Asked, second_claimed
+from .parameters import VECTORS, CParameter, Declared, is_data
+from .prototype import ADDED_TO, BESIDE, EXACTLY, Prototype, own_name, said_number
 
 LAUNCH = "(n + 255) / 256, 256"  # of a kernel: a thread for each value
 _WHOLE = re.compile(r"(?:(?:unsigned|signed|short|int|long|char) ?)+|__int128|size_t|ptrdiff_t|u?int\d+_t|ssize_t")

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import MissingMeasurement, UsageError
-from ._parameters import VECTORS, CParameter, Declared, array_type
+from .parameters import VECTORS, CParameter, Declared, array_type
 
 PROBE = "gelu_verify_probe"
 _KEEP_GOING, _SKIP_BODIES = 0x200, 0x40  # CXTranslationUnit_...
