@@ -269,7 +269,7 @@ def test_what_is_executed_as_ptx_has_a_row_of_its_own(project):
     (name,) = (name for name in rows if name.startswith("k.ptx"))
     assert rows[name].device == "ptx on CPU, sm_90a"  # and not how its approximations were taken
     assert name == "k.ptx:gelu_sigmoid/gelu_sigmoid/float32 (ptx)"
-    assert call("gate")[0] == call("gate", "--rows", name)[0] == 0
+    assert call("gate", "--rows", name)[0] == 0
     assert "0fBFD9DB23" in text
     (project / "k.ptx").write_text(text.replace("0fBFD9DB23", "0fBFD9DB33"))
     code, said = call("gate")

@@ -208,7 +208,7 @@ def test_each_is_executed(file, symbol):
         np.testing.assert_array_equal(got, np.maximum(x[:n], 0))
 
 
-@pytest.mark.parametrize("noinline", ["__noinline__", ""])
+@pytest.mark.parametrize("noinline", ["__noinline__", *nightly("")])
 def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path, noinline):
     requiring.nvcc()
     text = """namespace {{ __device__ __noinline__ float part(float x) {{ return {factor} * x; }} }}
@@ -222,5 +222,4 @@ def test_the_version_of_a_kernel_on_ptx_is_of_its_code_not_of_its_place(tmp_path
         return target.version
 
     text = text.replace("__noinline__", noinline)
-    assert version("a", "", "0.5f") == version("b", "", "0.5f") == version("a", "// said\n", "0.5f")
-    assert version("a", "", "0.5f") != version("a", "", "0.25f")
+    assert version("a", "", "0.5f") == version("b", "// said\n", "0.5f") != version("a", "", "0.25f")
