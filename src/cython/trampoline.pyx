@@ -17,7 +17,7 @@ cdef extern from * nogil:
     int subnormals_are_lost()
 
 cdef extern from "targets/order.h" nogil:
-    int arrays_written(uintptr_t function, const void *values, uint64_t n, uint64_t itemsize)
+    int arrays_written(uintptr_t function, int form, const void *values, uint64_t n, uint64_t itemsize)
 
 ctypedef fused value:
     uint16_t
@@ -68,10 +68,11 @@ def flushes():
     return bool(subnormals_are_lost())
 
 
-def written(uintptr_t function, const unsigned char[::1] values, size_t itemsize):
-    """Which arrays `void function(T *, T *, size_t n)` writes to: 1 the first, 2 the second, 3 both; 0 where it does not
-    return. Called once, in a process of its own. `values`: the bytes of n ordinary numbers for each."""
+def written(uintptr_t function, int form, const unsigned char[::1] values, size_t itemsize):
+    """What one call in a form of targets/order.h, in a process of its own, writes to: the sum of 1 (the first array), 2
+    (the second; of values: their results depend on them), or 4 where it ended its process, 8 where it did not return in
+    time. `values`: the bytes of n ordinary numbers for each array."""
     cdef uint64_t n = values.shape[0] // (2 * itemsize)
     with nogil:
-        found = arrays_written(function, &values[0], n, itemsize)
+        found = arrays_written(function, form, &values[0], n, itemsize)
     return found

@@ -12,30 +12,62 @@
 
 enum { PAGE = 65536, PATIENCE_MS = 2000, GOOD = 90 /* what no function ends its process with */ };
 
+/* One value: nothing is in the registers of the other kind, so that a result that depends on x does by what is read. */
+static void call_value(uintptr_t function, int form, const void *x, void *y, uint64_t itemsize) {
+    if (itemsize == 8) {
+        *(double *)y = ((double (*)(double, uint64_t))function)(*(const double *)x, 0);
+    } else if (itemsize == 4) {
+        *(float *)y = ((float (*)(float, uint64_t))function)(*(const float *)x, 0);
+    } else if (form == VALUES) {
+        *(uint16_t *)y = ((uint16_t (*)(uint16_t, double))function)(*(const uint16_t *)x, 0);
+    } else {
+        uint32_t bits = *(const uint16_t *)x;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        value = ((float (*)(float, uint64_t))function)(value, 0);
+        memcpy(&bits, &value, sizeof bits);
+        *(uint16_t *)y = (uint16_t)bits;
+    }
+}
+
 /* In the new process: whatever happens here is seen by nobody. Which handlers the old one had, and what it would tell
    through them, is not for this one. */
-static void call(uintptr_t function, void *first, void *second, uint64_t n) {
+static void call(uintptr_t function, int form, char *first, char *second, uint64_t n, uint64_t itemsize) {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) signal(fatal[i], SIG_DFL);
     int nowhere = open("/dev/null", O_RDWR);
     for (int file = 0; nowhere >= 0 && file < 3; file++) dup2(nowhere, file);
-    ((void (*)(void *, void *, size_t))function)(first, second, n);
+    if (form == ARRAYS) {
+        ((void (*)(void *, void *, size_t))function)(first, second, n);
+    } else if (form == COUNT_FIRST) {
+        ((void (*)(size_t, void *, void *))function)(n, first, second);
+    } else if (form == COUNT_BY_ADDRESS) {
+        ((void (*)(void *, void *, uint64_t *))function)(first, second, &n);
+    } else if (form == COUNT_OF_EACH) {
+        ((void (*)(void *, size_t, void *, size_t))function)(first, n, second, n);
+    } else if (form == STRIDES) {
+        ((void (*)(size_t, void *, size_t, void *, size_t))function)(n, first, 1, second, 1);
+    } else {
+        for (uint64_t i = 0; i < n; i++)
+            call_value(function, form, first + i * itemsize, second + i * itemsize, itemsize);
+    }
     _exit(GOOD);
 }
 
-/* Whether the process has ended by itself and well, before our patience did. */
+/* NOTHING once the process has ended by itself and well */
 static int returned(pid_t process) {
     for (int waited = 0, status; waited < PATIENCE_MS; waited++) {
         pid_t found = waitpid(process, &status, WNOHANG);
-        if (found) return found == process && WIFEXITED(status) && WEXITSTATUS(status) == GOOD;
+        if (found)
+            return found != process ? UNKNOWN : WIFEXITED(status) && WEXITSTATUS(status) == GOOD ? NOTHING : ENDED;
         poll(NULL, 0, 1);
     }
     kill(process, SIGKILL);
     waitpid(process, NULL, 0);
-    return 0;
+    return UNKNOWN;
 }
 
-int arrays_written(uintptr_t function, const void *values, uint64_t n, uint64_t itemsize) {
+int arrays_written(uintptr_t function, int form, const void *values, uint64_t n, uint64_t itemsize) {
     uint64_t used = n * itemsize, room = (used + PAGE - 1) / PAGE * PAGE, size = 2 * room + 3 * PAGE;
     char *memory = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return UNKNOWN;
@@ -45,10 +77,13 @@ int arrays_written(uintptr_t function, const void *values, uint64_t n, uint64_t 
         memcpy(first, values, used);
         memcpy(second, (const char *)values + used, used);
         pid_t process = fork();
-        if (process == 0) call(function, first, second, n);
-        if (process > 0 && returned(process))
-            found = (memcmp(first, values, used) ? WROTE_FIRST : 0) |
-                    (memcmp(second, (const char *)values + used, used) ? WROTE_SECOND : 0);
+        if (process == 0) call(function, form, first, second, n, itemsize);
+        if (process > 0) found = returned(process);
+        if (found == NOTHING && memcmp(first, values, used)) found |= WROTE_FIRST;
+        int is_new = memcmp(second, (const char *)values + used, used) != 0;
+        if (form >= VALUES) /* a result, which is neither x nor the same for all */
+            is_new = memcmp(second, first, used) && memcmp(second, second + itemsize, used - itemsize);
+        if (!(found & ~WROTE_FIRST) && is_new) found |= WROTE_SECOND;
     }
     munmap(memory, size);
     return found;

@@ -10,7 +10,7 @@ from ...errors import UsageError
 from ..base import Target
 from ..declarations.prototype import Prototype
 from ._c_abi import C_TYPES, Library, LibraryFunction, abi_of, exported_by
-from ._order import check_written
+from ._order import check_arrays, check_value
 from .base import Asked, dtype_of, existing
 
 
@@ -29,5 +29,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         return [function.by_prototype(prototype)]
     dtype = dtype_of(name, symbol, asked)
     if abi is None:
-        check_written(name, function.address, dtype, C_TYPES[dtype])
+        check_arrays(name, function.address, dtype, C_TYPES[dtype])
+    elif abi == "scalar":
+        check_value(name, function.address, dtype)
     return [function.by_convention(abi or "vector", dtype)]
