@@ -5,7 +5,7 @@ size, `dy` the gradient of the result, of a backward pass, `g` or `b` the second
 swiglu, of bias_gelu), `xg` or `gx` one array of both, one after the other; any other has its value behind it. The types
 may be left out where a declaration has them (`parsed_source.py`, which `roles.py` makes a prototype of):
 "f(n, y, x, exact=1)".
-`targets/kinds/_calling.py` makes the C function that calls it like that, `targets/kinds/_cuda_call.py` the kernel and the
+`targets/kinds/_calling.py` makes the C function that calls it so, `targets/kinds/_cuda_call.py` the kernel and the
 launch. Behind it may
 follow what else is agreed between the function and who calls it: `Contract`.
 """
