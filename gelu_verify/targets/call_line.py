@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from ..errors import UsageError
-from .parameter_names import OF_SECOND, role_of
+from .parameter_names import OF_SECOND, is_added, role_of
 
 MEANINGS = {
     "f": "what was named",
@@ -245,7 +245,6 @@ _EXAMPLES = {
     "approximate": "'none'",
     "training": "False",
     "dtype": "x.dtype",
-    "bias": "0.0",
     "eps": "1e-05",
     **dict.fromkeys(("mask", "generator", "rng"), "None"),
 }
@@ -263,7 +262,7 @@ def _example(parameter: inspect.Parameter) -> str:
     if get_origin(hint) is Literal:
         return repr(get_args(hint)[0])
     named = (hint if isinstance(hint, str) else getattr(hint, "__name__", "")).rpartition(".")[2]
-    by_type = _OF_TYPES.get(named, "1.0")
+    by_type = _OF_TYPES.get(named, "0.0" if is_added(parameter.name) else "1.0")
     return by_type if named == "bool" else _EXAMPLES.get(parameter.name, by_type)
 
 

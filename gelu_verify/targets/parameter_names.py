@@ -31,12 +31,18 @@ _PATTERNS = {role: re.compile(rf"(?:{pattern})") for role, pattern in _NAMES.ite
 _ROWS = re.compile(r"(?:(?:n|num)_?)?(?:rows?|batch(?:es)?|tokens)|m")
 _DECORATION = re.compile(r"^(?:p|ptr|dev|device|host|h|g|gm|global|m|the|my|const)_(?=.)|_(?:p|ptr|pt|dev|device|d)$")
 OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # names of a second input; gate may be either factor
+_ADDED = {"bias", "shift", "offset", "offsets", "off", "offx", "offy", "zero", "zp", "delta", "eps", "epsilon"}
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def words_of(name: str) -> list[str]:
     """`["fast", "gelu", "2"]` of fastGelu2 and of fast_gelu_2."""
     return [each.lower() for each in _WORDS.findall(name)]
+
+
+def is_added(name: str) -> bool:
+    """Whether that is added to something, so that 0 changes nothing, where a factor that changes nothing is 1."""
+    return not _ADDED.isdisjoint(words_of(name))
 
 
 @cache

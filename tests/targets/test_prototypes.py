@@ -775,3 +775,33 @@ def test_what_is_wrong_with_a_call_is_what_the_compiler_says(tmp_path):
     (tmp_path / "k.cpp").write_text("void relu_f32(const float *x, float *y, const float *w, int n) {}\n")
     with pytest.raises(UsageError, match=r"invalid operands"):
         chosen(f"{tmp_path / 'k.cpp'}:relu_f32", call="f(x, y, w=y + 1.5f, n)")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "line"),
+    [
+        ("const float *x, int nx, float *y, int ny", "if (nx != ny) return 1; y[i] = F(x[i])", "f(x, n, y, ny=n)"),
+        ("const float *x, int x_offset, float *y, int offy, int n", "y[i + offy] = F(x[i + x_offset])", "x_offset=0,"),
+        ("const float *x, float *y, int n, float scale, float bias", "y[i] = scale * F(x[i]) + bias", "bias=0.0f)"),
+        ("const float *x, float *y, int n, float zero_point", "y[i] = F(x[i] - zero_point)", "zero_point=0.0f)"),
+        ("const double *x, double *y, int n, double eps", "y[i] = F(x[i]) * (1 + eps)", "eps=0.0)"),
+        ("const float *x, float *y, int n, float lo, float hi", "y[i] = fminf(fmaxf(F(x[i]), lo), hi)", "lo=-__built"),
+        ("const float *x, float *y, int n, int inverse", "y[i] = inverse ? x[i] : F(x[i])", "inverse=0)"),
+        ("const float *x, float *y, int n, float beta", "y[i] = F(x[i]) + beta * y[i]", "y=zeros, n, beta=1.0f)"),
+    ],
+)
+def test_a_value_that_is_offered_changes_nothing(tmp_path, parameters, body, line):
+    """What is added is 0, a factor 1, a bound infinite: the line that is offered gives what the function is."""
+    count = "nx" if "nx" in parameters else "n"
+    source = tmp_path / "k.c"
+    source.write_text(
+        "#include <math.h>\n#define F(x) ((x) > 0 ? (x) : 0)\n"
+        f"int relu({parameters}) {{ for (int i = 0; i < {count}; i++) {{ {body}; }} return 0; }}\n"
+    )
+    with pytest.raises(UsageError, match="give --call") as raised:
+        chosen(f"{source}:relu", function="relu")
+    offered = re.findall(r"--call '(.*?)'", str(raised.value))[0]
+    assert line in offered
+    target = chosen(f"{source}:relu", function="relu", call=offered)
+    dtype = target.dtypes[0]
+    assert target.evaluate(dtype, bits(dtype, "-1", "2", "inf")).tolist() == bits(dtype, "0", "2", "inf").tolist()

@@ -15,7 +15,7 @@ from ...errors import UsageError
 from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..kinds.base import Asked, second_claimed
-from ..parameter_names import OF_SECOND, counts_rows, role_of, roles_of, words_of
+from ..parameter_names import OF_SECOND, counts_rows, is_added, role_of, roles_of, words_of
 from .parameters import VECTORS, CParameter, Declared, is_data
 from .prototype import ADDED_TO, BESIDE, EXACTLY, Prototype, own_name, said_number
 
@@ -26,8 +26,10 @@ _STREAMS = ("cudaStream_t", "hipStream_t", "CUstream", "cudaStream_t &")
 _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate", "up", "mean", "var", "scale",
             "residual", "tmp", "temp", "scratch", "workspace", "lut", "table", "sum", "max", "min", "norm"}  # fmt: skip
 
-_FROM_ZERO = {"start", "begin", "first", "offset", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode",
+_FROM_ZERO = {"start", "begin", "first", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode", "inverse",
               "approximate", "approx"}  # fmt: skip
+_BOUNDS = {**dict.fromkeys(("lo", "low", "lower", "min", "minimum"), "-__builtin_inff()"),
+           **dict.fromkeys(("hi", "high", "upper", "max", "maximum"), "__builtin_inff()")}  # fmt: skip
 _NOT_COUNTED = {"start", "begin", "first", "ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy",
                 "stride", "strides", "step", "pitch"}  # fmt: skip
 _EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
@@ -222,7 +224,12 @@ def _count(declared: Declared, found: _Open) -> None:
         whole = there
     roles = {i: _size_of(parameters[i].name, declared.body) for i in whole}
     sized = [i for i in whole if roles[i]]
-    if len(sized) == 1:
+    behind = [i for i in whole if i - 1 in found.names and not _NOT_COUNTED & set(words_of(parameters[i].name))]
+    if len(whole) == len(behind) == 2 and not sized and found.names[whole[0] - 1] != found.names[whole[1] - 1]:
+        one, two = (_named(parameters[i]) for i in whole)
+        found.ask(f"{one} and {two} may both be the number of values")
+        found.names |= {whole[0]: "n", whole[1]: f"{own_name(parameters[whole[1]].name, whole[1])}=n"}
+    elif len(sized) == 1:
         found.names[sized[0]] = roles[sized[0]]
     elif len(whole) == 1 and parameters[whole[0]].name in ("", "k"):  # k of ggml's kernels
         found.names[whole[0]] = "n"
@@ -347,7 +354,7 @@ def _adds(name: str, body: str) -> bool:
 def _is_scaled(declared: Declared, y: int) -> bool:
     """Whether it gives alpha f(x) + beta y, as those of BLAS do: hard_sigmoid has both names, and reads no y."""
     numbers = {each.name for each in declared.parameters if not each.pointers and _is_data(each)}
-    if not {"alpha", "beta"} <= numbers:
+    if "beta" not in numbers or not ("alpha" in numbers or declared.body):
         return False
     if not declared.body:
         return y > 0 and declared.parameters[y - 1].name == "beta"
@@ -454,8 +461,11 @@ def _example(parameter: CParameter, declared: Declared, has_second: bool = False
         if has_second and words & _OF_A_ROW:
             return "n"
         is_rank = _is_rank(parameter) and any(_EXTENTS & set(words_of(each.name)) for each in declared.parameters)
-        return "0" if words & _FROM_ZERO and not is_rank else "1"
-    return {"float": "1.0f"}.get(parameter.element, "1.0") if _is_data(parameter) else "{}"
+        return "0" if (words & _FROM_ZERO or is_added(parameter.name)) and not is_rank else "1"
+    if not _is_data(parameter):
+        return "{}"
+    bound = next((_BOUNDS[each] for each in words_of(parameter.name) if each in _BOUNDS and not declared.space), "")
+    return bound or f"{0 if is_added(parameter.name) else 1}.0{'f' * (parameter.element == 'float')}"
 
 
 def _named(parameter: CParameter) -> str:
