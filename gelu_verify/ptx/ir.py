@@ -117,6 +117,8 @@ class Variable:
     count: int
     initial: tuple[int | tuple[str, int], ...] = ()
     external: bool = False
+    type: str = ""  # of one value, such as f32
+    is_pointer: bool = False  # of a parameter: said to be one
 
     @property
     def nbytes(self) -> int:

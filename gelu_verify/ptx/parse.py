@@ -32,7 +32,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _VARIABLE = re.compile(
     r"(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)\.(?P<space>global|const|shared|local|param)\s+"
     r"(?:\.attribute\([^)]*\)\s+)?(?:\.align\s+(?P<align>\d+)\s+)?(?:\.v(?P<vector>[24])\s+)?\.(?P<type>\w+)\s+"
-    r"(?:\.ptr\b[^%$A-Za-z_]*(?:\.(?:global|const|shared|local)\s*)?(?:\.align\s+\d+\s+)?)?"
+    r"(?P<pointer>\.ptr\b[^%$A-Za-z_]*(?:\.(?:global|const|shared|local)\s*)?(?:\.align\s+\d+\s+)?)?"
     r"(?P<name>[\w$%]+)\s*(?:\[(?P<count>\d*)\])?\s*(?:=\s*(?P<initial>.*))?$",
     re.DOTALL,
 )
@@ -126,6 +126,8 @@ def _variable(text: str) -> Variable:
         count=max(count, len(initial)) if match["count"] == "" else count,
         initial=initial,
         external="extern" in match["linkage"],
+        type=match["type"],
+        is_pointer=match["pointer"] is not None,
     )
 
 

@@ -38,7 +38,8 @@ def declared(name, dtype):
 def test_what_is_read_is_the_input_and_what_is_written_the_output():
     made = prototype_of(declared(RELU, "float32"), "k.ptx")
     assert made.text == (
-        "void relu_kernel<<<(n + 1023) / 1024, 128>>>(const float *x, float *y, int n, long param_3=1, long param_4=1)"
+        "void relu_kernel<<<(n + 1023) / 1024, 128>>>(const float *x, float *y, int n, void *param_3=NULL, "
+        "void *param_4=NULL)"
     )
     assert made.said == "param_3 is not used, param_4 is not used"
 
@@ -47,7 +48,7 @@ def test_two_inputs_are_a_question():
     with pytest.raises(UsageError, match="do not say which") as raised:
         prototype_of(declared(GRADIENT, "float16"), "k.ptx")
     assert re.findall(r"--call '(f<<<.*?>>>)\((.*?)\)'", str(raised.value)) == [
-        ("f<<<(n + 255) / 256, 128>>>", f"{order}, y, n, param_4=1, param_5=1") for order in ("dy, x", "x, dy")
+        ("f<<<(n + 255) / 256, 128>>>", f"{order}, y, n, param_4=NULL, param_5=NULL") for order in ("dy, x", "x, dy")
     ]
 
 
@@ -264,3 +265,80 @@ def test_its_dtype_is_that_of_what_it_reads_and_writes(types, symbol, options, d
 def test_what_is_not_clear_of_its_values_is_asked(types, symbol, options, message):
     with pytest.raises(UsageError, match=message):
         targets.select([f"{types}:{symbol}"], function="relu", **options)
+
+
+FORMS = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#define INDEX(n) int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return
+extern "C" {
+__global__ void scaled(const float *x, float *y, float a, int n) { INDEX(n); y[i] = a * fmaxf(x[i], 0); }
+__global__ void scaled_half(const __half *x, __half *y, __half a, int n)
+{ INDEX(n); y[i] = __hmul(a, __hmax(x[i], 0)); }
+__global__ void counted_short(const float *x, float *y, short n) { INDEX(n); y[i] = fmaxf(x[i], 0); }
+__global__ void mixed(const float *x, float *y, int n)
+{
+    INDEX(n); __nv_bfloat162 pair = __hmul2(__floats2bfloat162_rn(x[i], 1), __floats2bfloat162_rn(0, 0));
+    y[i] = x[i] > 0 ? x[i] + __low2float(pair) : 0;
+}
+__global__ void quarters(const float *x, float *y, int n)
+{ INDEX(n); for (int k = 0; k < 4; k++) y[4 * i + k] = fmaxf(x[4 * i + k], 0); }
+__global__ void in_bytes(const float *x, float *y, long size) { INDEX(size / 4); y[i] = fmaxf(x[i], 0); }
+__global__ void added(const float *x, float *y, int n) { INDEX(n); y[i] += fmaxf(x[i], 0); }
+__global__ void sixteens(const float *x, float *y, int n)
+{ INDEX(n / 8); for (int k = 0; k < 8; k++) y[i + k * (n / 8)] = fmaxf(x[i + k * (n / 8)], 0); }
+__global__ void __launch_bounds__(64) in_shared(const float *x, float *y, int n)
+{ extern __shared__ float s[]; s[threadIdx.x] = 0; INDEX(n); y[i] = fmaxf(x[i], s[threadIdx.x]); }
+__global__ void rows(const float *x, float *y)
+{ for (int k = threadIdx.x; k < 768; k += blockDim.x) y[blockIdx.x * 768 + k] = fmaxf(x[blockIdx.x * 768 + k], 0); }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory):
+    requiring.nvcc()
+    folder = tmp_path_factory.mktemp("forms")
+    (folder / "k.cu").write_text(FORMS)
+    text = nvcc.ptx_of(folder / "k.cu", [], "sm_90").read_text()
+    for of in ("param", "global"):  # as LLVM writes them since 21: bits, whatever they are
+        text = re.sub(rf"(ld|st)\.{of}\.f32", rf"\1.{of}.b32", text)
+    (folder / "k.ptx").write_text(text)
+    return folder / "k.ptx"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "line"),
+    [
+        ("scaled", "(x, y, param_2=1.0f, n)"),
+        ("scaled_half", "(x, y, param_2=1.0, n)"),
+        ("counted_short", ""),
+        ("quarters", "p3=n / 4); multiple_of=4"),
+        ("in_bytes", "(x, y, p3=bytes)"),
+        ("added", "(x, y=zeros, n)"),
+        ("sixteens", "(x, y, n); multiple_of=16"),
+        ("in_shared", "<<<(n + 63) / 64, 64, 49152>>>(x, y, n)"),
+        ("rows", "<<<n / 768, 256>>>(x, y); multiple_of=768"),
+    ],
+)
+def test_a_form_that_works_is_offered_where_the_first_does_not(forms, symbol, line):
+    dtype = "float16" if "half" in symbol else "float32"
+    options = {}
+    if line:
+        with pytest.raises(UsageError, match="give --call") as raised:
+            targets.select([f"{forms}:{symbol}"], function="relu")
+        (offered, *_) = re.findall(r"--call '(.*?)'", str(raised.value))
+        assert line in offered
+        options = {"call": offered}
+    (target,), _ = targets.select([f"{forms}:{symbol}"], function="relu", **options)
+    fmt = get_format(dtype)
+    x = [fmt.parse(text) for text in ("-2", "-0.5", "0.25", "3", "1") * 200]
+    want = [0 if fmt.is_negative(each) else each for each in x]
+    assert target.dtypes == (dtype,)
+    assert target.evaluate(dtype, np.array(x, fmt.uint)).tolist() == want
+
+
+def test_pairs_that_are_neither_loaded_nor_stored_say_nothing(forms):
+    with pytest.raises(UsageError, match=r"give --dtype \(bfloat16 or float32\)"):
+        targets.select([f"{forms}:mixed"], function="relu")
+    (target,), _ = targets.select([f"{forms}:mixed"], function="relu", dtype="float32")
+    assert target.evaluate("float32", np.array([0xBF800000, 0x40000000], np.uint32)).tolist() == [0, 0x40000000]

@@ -54,7 +54,7 @@ def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
     types, widths = {each.type for each in accesses}, {each.bits for each in accesses}
     if types <= _WIDE.keys():
         return {_WIDE[each] for each in types}
-    instructions = list(_instructions(kernel))
+    instructions, moved = list(_instructions(kernel)), _moved(kernel)
     parts = {part for each in instructions for part in each.parts}
     narrow = {dtype for part, dtype in _NARROW.items() if part in parts}
     narrow |= {dtype for text, dtype in _MANGLED.items() if text in kernel.name}
@@ -64,7 +64,7 @@ def _possible(kernel: ParsedFunction, accesses: Collection[Access]) -> set[str]:
         return set()
     if 16 in widths:
         return narrow or {*_NARROW.values()}
-    if narrow and (is_shifted or {"f16x2", "bf16x2"} & parts or any(_unpacks(each) for each in instructions)):
+    if narrow and (is_shifted or any(_has_pairs(each, moved) for each in instructions)):
         return narrow
     wide = {_WIDE[each] for each in parts & _WIDE.keys()}
     # nvcc's u32 is a float only where bits are moved; two of them may be a double
@@ -88,16 +88,33 @@ def _shifts_what_it_loads(instructions: Iterable[Instruction]) -> bool:
     return False
 
 
-def _unpacks(each: Instruction) -> bool:
-    """Whether it takes a word for several values, or makes one of them."""
-    return each.parts[0] == "mov" and any(isinstance(operand, Vector) for operand in each.operands)
+def _has_pairs(each: Instruction, moved: Collection[str]) -> bool:
+    """Whether it takes a word that is loaded or stored for two values of 16 bits, or makes it of them."""
+    is_of_two = not {"f16x2", "bf16x2"}.isdisjoint(each.parts)
+    is_of_two |= each.parts[0] == "mov" and any(isinstance(operand, Vector) for operand in each.operands)
+    of_two = each.operands[:1] if each.parts[0] == "cvt" else each.operands
+    return is_of_two and any(register in moved for operand in of_two for register in _registers(operand))
+
+
+def _moved(kernel: ParsedFunction) -> set[str]:
+    """The registers of what is loaded and stored, also where these are copies."""
+    moved = set[str]()
+    for each in _instructions(kernel):
+        if each.parts[0] in ("ld", "ldu", "st") and not each.has("param"):
+            moved |= {register for operand in each.operands for register in _registers(operand)}
+    for each in _instructions(kernel):
+        operands = [[*_registers(operand)] for operand in each.operands if isinstance(operand, Register)]
+        if each.parts[0] in ("mov", "selp") and len(operands) > 1:
+            together = {register for registers in operands for register in registers}
+            moved |= together if not moved.isdisjoint(together) else set()
+    return moved
 
 
 def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     """What its parameters are by what it does with them: pointers that are read or written, whole numbers."""
     read, written = _accessed(kernel)
-    numbers = dict(_floats(kernel))
     text, own = kernel.text or "", CUDA_TYPES[dtype]
+    numbers = dict(_floats(kernel, own))
     lanes = _lanes(_BYTES[own], chain(*read.values(), *written.values()))
     element = _vector(kernel.name) or _VECTOR_OF.get((own, lanes), own)
     shape = (0, lanes) if lanes and element == own else ()  # of values that no type is made of
@@ -105,10 +122,13 @@ def declared_by(kernel: ParsedFunction, dtype: str) -> Declared:
     for i, each in enumerate(kernel.parameters):
         is_used = re.search(rf"\b{re.escape(each.name)}\b", text) is not None
         pointed = i in {*read, *written} and each.nbytes == 8
-        value = numbers.get(each.name) or {4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
+        whole = (
+            "void *" if each.is_pointer else {2: "short", 4: "int", 8: "long"}.get(each.nbytes, f"char[{each.nbytes}]")
+        )
+        value = numbers.get(each.name) or whole
         typed = f"{'const ' * (i not in written)}{element} *" if pointed else value
         parameters.append(CParameter(typed, f"param_{i}", shape=shape if pointed else ()))
-        names.append((each.name, f"param_{i}", is_used and value in ("int", "long") and not pointed))
+        names.append((each.name, f"param_{i}", is_used and value in ("short", "int", "long") and not pointed))
     counts = [own for _, own, may_count in names if may_count]
     renamed = {each: "n" for each in counts if len(counts) == 1}
     for theirs, own, _ in names:
@@ -193,12 +213,17 @@ def _step(each: Instruction) -> int:
     return 1 << by.value if each.parts[0] == "shl" and by.value < 8 else by.value
 
 
-def _floats(kernel: ParsedFunction) -> Iterator[tuple[str, str]]:
-    """The parameters that are read as numbers with a fraction, and C's type of each."""
-    for each in _instructions(kernel):
-        place = each.operands[-1] if each.has("param") else None
-        if isinstance(place, Address) and isinstance(place.base, Symbol) and each.parts[-1] in ("f32", "f64"):
-            yield place.base.name, CUDA_TYPES[_WIDE[each.parts[-1]]]
+def _floats(kernel: ParsedFunction, own: str) -> Iterator[tuple[str, str]]:
+    """The parameters that are numbers with a fraction, by their types or by how they are read, and C's type of each."""
+    for each in kernel.parameters:
+        if each.type in _WIDE:
+            yield each.name, CUDA_TYPES[_WIDE[each.type]]
+        elif each.nbytes == 2 and each.type not in ("u16", "s16"):
+            yield each.name, own if _BYTES[own] == 2 else "__half"
+    for instruction in _instructions(kernel):
+        place = instruction.operands[-1] if instruction.has("param") else None
+        if isinstance(place, Address) and isinstance(place.base, Symbol) and instruction.parts[-1] in _WIDE:
+            yield place.base.name, CUDA_TYPES[_WIDE[instruction.parts[-1]]]
 
 
 def _launch(kernel: ParsedFunction) -> str:

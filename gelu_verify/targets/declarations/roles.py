@@ -109,7 +109,8 @@ def prototype_of(declared: Declared, file: str, second: str = "", is_open: bool 
         usable = [order for order in orders if not _made(declared, order, order.launch or launch).wrong()]
         lines = list(dict.fromkeys(_line(declared, order, launch) for order in usable))
         memory = "=zeros(bytes)" if is_array else "=zeros(64)"
-        lines += [line.replace("=NULL", memory) for line in lines if "=NULL" in line]
+        used = [f"{each.name}=NULL" for each in declared.parameters if not _is_unused(each.name, declared.body)]
+        lines += [line.replace("=NULL", memory) for line in lines if any(each in line for each in used)]
         raise OpenCall(declared, f"{shown}: {'; '.join(dict.fromkeys(found.why))}", lines)
     made = _made(declared, orders[0], launch)
     if wrong := made.wrong():

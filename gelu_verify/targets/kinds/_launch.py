@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
 from ..declarations.parameters import CParameter, Declared
-from ..declarations.prototype import Prototype, own_name, separated
+from ..declarations.prototype import ADDED_TO, Prototype, own_name, separated
 from ..parameter_names import counts_rows
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
@@ -36,12 +37,33 @@ def is_launched(call: str | None) -> bool:
     return "<<<" in (call or "")
 
 
-def launches_of(said: Prototype, symbol: str, declared: Declared) -> Iterator[Prototype]:
+def launches_of(said: Prototype, symbol: str, declared: Declared, *, is_declared: bool = True) -> Iterator[Prototype]:
     """The same call in other launches: with a thread for each value, with shared memory, with a row of 256 values for
-    each block, with one block."""
-    for line in _lines(said, declared):
+    each block, with one block; and where nothing is declared, in other forms."""
+    for line in chain(_lines(said, declared), () if is_declared else _forms(said, declared)):
         with suppress(UsageError):
             yield Prototype.parsed(line, symbol, declared)
+
+
+def _forms(said: Prototype, declared: Declared) -> Iterator[str]:
+    """With whole groups of values, where n counts groups or bytes, where it adds to y."""
+    given = [f"{each.name}={each.value}" if each.value else each.name for each in said.parameters]
+    if said.contract.demands:
+        if found := re.search(r"/ (\d+),(.*)", declared.launch):  # a block for each row of so many values
+            yield f"f<<<n / {found[1]},{found[2]}>>>({', '.join(given)}); multiple_of={found[1]}"
+        return
+    for values in (16, *map(int, re.findall(r"/ (\d+)", said.launch))):
+        yield f"f<<<{said.launch}>>>({', '.join(given)}); multiple_of={values}"
+    if "n" in given:
+        at = given.index("n")
+        own = own_name(declared.parameters[at].name, at)
+        for lanes in (2, 4, 8):
+            grid = re.sub(r"\bn\b", f"n / {lanes}", said.launch)
+            groups = ", ".join([*given[:at], f"{own}=n / {lanes}", *given[at + 1 :]])
+            yield f"f<<<{grid}>>>({groups}); multiple_of={lanes}"
+        yield f"f<<<{said.launch}>>>({', '.join([*given[:at], f'{own}=bytes', *given[at + 1 :]])})"
+    if "y" in given:
+        yield f"f<<<{said.launch}>>>({', '.join(f'y={ADDED_TO}' if each == 'y' else each for each in given)})"
 
 
 def _lines(said: Prototype, declared: Declared) -> Iterator[str]:
@@ -49,7 +71,8 @@ def _lines(said: Prototype, declared: Declared) -> Iterator[str]:
     given = [f"{each.name}={each.value}" if each.value else each.name for each in said.parameters]
     for threads in _THREADS:
         yield f"f<<<(n + {threads - 1}) / {threads}, {threads}>>>({', '.join(given)}){also}"
-    yield f"f<<<(n + 255) / 256, 256, {_SHARED}>>>({', '.join(given)}){also}"
+    grid, block, *_ = separated(said.launch)
+    yield f"f<<<{grid},{block}, {_SHARED}>>>({', '.join(given)}){also}"
     rows = [
         f"{own_name(own.name, i)}=256" if each.name == "n" else f"{own.name}=n / 256" if counts_rows(own.name) else text
         for i, (each, own, text) in enumerate(zip(said.parameters, declared.parameters, given, strict=True))

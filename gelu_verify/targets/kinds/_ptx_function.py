@@ -114,10 +114,12 @@ def _works(function: PtxFunction) -> bool:
     few, many = (to_float64(get_format(dtype), y) for y in found)
     same = np.resize(few[: len(x)], len(many))
     is_same = len(function.given) > 1 or np.allclose(many, same, rtol=_NEAR, atol=_NEAR)  # given: second inputs
-    return bool(np.isfinite(many).all() and is_same)
+    return bool(np.isfinite(many).all() and is_same and len({*few.tolist()}) > 1)  # one value: nothing is computed
 
 
-def answerable(question: OpenCall, symbol: str, made: Callable[[str], PtxFunction]) -> OpenCall:
+def answerable(
+    question: OpenCall, symbol: str, made: Callable[[str], PtxFunction], *, is_declared: bool = True
+) -> OpenCall:
     """What is asked of a kernel, with such lines as work, or all, where none does; `made`: the kernel as called by a
     line."""
     found, tried = list[str](), 0
@@ -125,7 +127,7 @@ def answerable(question: OpenCall, symbol: str, made: Callable[[str], PtxFunctio
         with suppress(GeluVerifyError):
             function = made(line)
             tried += 1
-            others = launches_of(function.prototype, symbol, question.declared)
+            others = launches_of(function.prototype, symbol, question.declared, is_declared=is_declared)
             if call := working(function, chain([function.prototype], others)):
                 found.append(call.text)
     is_none_right = not found and tried == len(question.lines) > 0
@@ -137,11 +139,18 @@ def in_a_launch(function: PtxFunction, others: Iterable[Prototype]) -> Target:
     """The function as a target, in all executions that its device is asked for; `others`: in other launches, where
     nobody has said one. UsageError where it does not work as it is launched, and does in one of these."""
     if others and not _works(function) and (other := working(function, others)):
+        tried = _launched(function.prototype, other)
         raise UsageError(
-            f"nothing says how {function.name} is launched, and <<<{function.prototype.launch}>>> does not fit it: "
+            f"nothing says how {function.name} is launched, and {tried} does not fit it: "
             f"give --call {other.text!r}, which does, or yours"
         )
     return in_all_executions(function, function.device, [function.where])
+
+
+def _launched(said: Prototype, other: Prototype) -> str:
+    """The launch, where that alone is another one; else the whole call."""
+    is_launch = said.launch != other.launch and said.contract == other.contract
+    return f"<<<{said.launch}>>>" if is_launch else said.text
 
 
 def ptx_function(
