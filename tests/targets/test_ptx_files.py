@@ -280,6 +280,14 @@ __global__ void mixed(const float *x, float *y, int n)
     INDEX(n); __nv_bfloat162 pair = __hmul2(__floats2bfloat162_rn(x[i], 1), __floats2bfloat162_rn(0, 0));
     y[i] = x[i] > 0 ? x[i] + __low2float(pair) : 0;
 }
+__global__ void packed(const float4 *x, float4 *y, int n)
+{
+    INDEX(n / 8); float4 v = x[i]; __half2 *h = (__half2 *)&v;
+    for (int k = 0; k < 4; k++) h[k] = __hmax2(h[k], __float2half2_rn(0));
+    y[i] = v;
+}
+__global__ void relu_half(const __nv_bfloat16 *x, __nv_bfloat16 *y, int n)
+{ INDEX(n); y[i] = __float2bfloat16(fmaxf(__bfloat162float(x[i]), 0)); }
 __global__ void quarters(const float *x, float *y, int n)
 { INDEX(n); for (int k = 0; k < 4; k++) y[4 * i + k] = fmaxf(x[4 * i + k], 0); }
 __global__ void in_bytes(const float *x, float *y, long size) { INDEX(size / 4); y[i] = fmaxf(x[i], 0); }
@@ -300,8 +308,7 @@ def forms(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forms")
     (folder / "k.cu").write_text(FORMS)
     text = nvcc.ptx_of(folder / "k.cu", [], "sm_90").read_text()
-    for of in ("param", "global"):  # as LLVM writes them since 21: bits, whatever they are
-        text = re.sub(rf"(ld|st)\.{of}\.f32", rf"\1.{of}.b32", text)
+    text = re.sub(r"(ld|st)\.(param|global)\.f32", r"\1.\2.b32", text)  # as LLVM writes them since 21: bits
     (folder / "k.ptx").write_text(text)
     return folder / "k.ptx"
 
@@ -312,6 +319,8 @@ def forms(tmp_path_factory):
         ("scaled", "(x, y, param_2=1.0f, n)"),
         ("scaled_half", "(x, y, param_2=1.0, n)"),
         ("counted_short", ""),
+        ("packed", "(x, y, n); multiple_of=8"),
+        ("relu_half", ""),
         ("quarters", "p3=n / 4); multiple_of=4"),
         ("in_bytes", "(x, y, p3=bytes)"),
         ("added", "(x, y=zeros, n)"),
@@ -321,8 +330,7 @@ def forms(tmp_path_factory):
     ],
 )
 def test_a_form_that_works_is_offered_where_the_first_does_not(forms, symbol, line):
-    dtype = "float16" if "half" in symbol else "float32"
-    options = {}
+    dtype, options = {"scaled_half": "float16", "packed": "float16", "relu_half": "bfloat16"}.get(symbol, "float32"), {}
     if line:
         with pytest.raises(UsageError, match="give --call") as raised:
             targets.select([f"{forms}:{symbol}"], function="relu")

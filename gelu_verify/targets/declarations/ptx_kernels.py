@@ -15,6 +15,7 @@ from ...ptx.ir import Address, Immediate, Instruction, Operand, ParsedFunction, 
 from ..kinds.base import Asked
 from ..names import claimed_by
 from .parameters import CUDA_TYPES, VECTORS, CParameter, Declared
+from .prototype import said_parameters
 
 _NARROW = {"bf16": "bfloat16", "bf16x2": "bfloat16", "f16": "float16", "f16x2": "float16"}
 _WIDE = {"f32": "float32", "f64": "float64"}
@@ -25,8 +26,12 @@ _SCALING, _SUMMAND = ("mul", "shl", "cvt"), 3  # what makes an offset of a numbe
 
 
 def dtype_of(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> str:
-    """That of its name, of the user, or of what it reads and writes; UsageError where it has no such values."""
-    said, sides = claimed_by(symbol)[1] or asked.dtype, _accessed(kernel)
+    """That of its input in `--call`, of the user, or of what it reads and writes, of which its name may be one;
+    UsageError where it has no such values."""
+    typed = {name: CParameter(typed, name).dtype for typed, name in said_parameters(asked.call or "")}
+    if given := typed.get("x"):
+        return given
+    sides = _accessed(kernel)
     inputs, outputs = ({dtype for each in of.values() for dtype in _possible(kernel, each)} for of in sides)
     accesses = [[each for accesses in of.values() for each in accesses] for of in sides]
     if any(side and all(each.bits == 8 for each in side) for side in accesses):
@@ -35,13 +40,14 @@ def dtype_of(name: str, symbol: str, kernel: ParsedFunction, asked: Asked) -> st
     is_certain = all(each.type in _WIDE or each.bits <= 16 for each in both)
     if is_certain and inputs and outputs and not inputs & outputs:
         raise UsageError(f"{name}: its input and its output are of different types, which cannot be tested")
+    used = [dtypes for dtypes, side in zip((inputs, outputs), sides, strict=True) if side]
+    found, claimed = set.intersection({*DTYPES}, *used), claimed_by(symbol)[1]
+    said = asked.dtype or (claimed if claimed in found or not found else None)
     bits, types = max((each.bits for each in both), default=64), {each.type for each in both if each.bits > 8}
     known = {_WIDE[each] for each in types} if types <= _WIDE.keys() else set[str]()
     if said and (bits < get_format(said).width or said not in (known or {said})):
         what = f"are of {' and '.join(sorted(known))}" if known else f"have at most {bits} bits"
         raise UsageError(f"{name}: its values {what}, and {said} was said (--dtype, or the name)")
-    used = [dtypes for dtypes, side in zip((inputs, outputs), sides, strict=True) if side]
-    found = set.intersection({*DTYPES}, *used)
     if said is None and len(found) != 1:
         either = f" ({' or '.join(sorted(found))})" if found else ""
         raise UsageError(f"nothing says which dtype {name} computes in: give --dtype{either}")
@@ -94,6 +100,20 @@ def _has_pairs(each: Instruction, moved: Collection[str]) -> bool:
     is_of_two |= each.parts[0] == "mov" and any(isinstance(operand, Vector) for operand in each.operands)
     of_two = each.operands[:1] if each.parts[0] == "cvt" else each.operands
     return is_of_two and any(register in moved for operand in of_two for register in _registers(operand))
+
+
+def _computes_with(kernel: ParsedFunction, moved: set[str]) -> bool:
+    """Whether it computes what is loaded or stored as numbers of 32 or 64 bits with a fraction: what is only moved as
+    such may be several of 16 bits."""
+    for each in _instructions(kernel):
+        operands = each.operands
+        if each.parts[0] == "cvt":  # to the last type but one, from the last
+            operands = tuple(o for part, o in zip(each.parts[-2:], operands, strict=False) if part in _WIDE)
+        elif each.parts[0] in ("ld", "ldu", "st", "mov", "selp") or _WIDE.keys().isdisjoint(each.parts):
+            continue
+        if not moved.isdisjoint(register for operand in operands for register in _registers(operand)):
+            return True
+    return False
 
 
 def _moved(kernel: ParsedFunction) -> set[str]:
@@ -177,13 +197,15 @@ def _accessed(kernel: ParsedFunction) -> tuple[dict[int, set[Access]], dict[int,
     of: defaultdict[str, set[int]] = defaultdict(set)
     steps = dict[str, int]()
     places = {each.name: i for i, each in enumerate(kernel.parameters)}
+    is_computed_with = _computes_with(kernel, _moved(kernel))
     read, written = defaultdict[int, set[Access]](set), defaultdict[int, set[Access]](set)
     for _ in range(2):  # a loop may use above what it makes below
         for each in _instructions(kernel):
             address = next((o for o in each.operands if isinstance(o, Address)), None)
             registers = list(_registers(address.base)) if address else []
             lanes = next((int(part[1]) for part in each.parts if part in ("v2", "v4", "v8")), 1)
-            access = Access(each.parts[-1], lanes, max((steps.get(register, 0) for register in registers), default=0))
+            typed = each.parts[-1] if is_computed_with else each.parts[-1].replace("f", "b")
+            access = Access(typed, lanes, max((steps.get(register, 0) for register in registers), default=0))
             through = {i for register in registers for i in of[register]}
             if address and each.has("param") and isinstance(address.base, Symbol) and address.base.name in places:
                 for register in _registers(each.operands[0]):

@@ -34,13 +34,15 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         own = symbol if symbol in kernels else exported(list(kernels), symbol)
         if own is None:
             raise UsageError(f"no kernel {symbol!r} in {file} (it has {', '.join(kernels) or 'none'})")
-        declared = declared_by(kernels[own], dtype_of(name, symbol, kernels[own], asked))
+        dtype = dtype_of(name, symbol, kernels[own], asked)
+        declared = declared_by(kernels[own], dtype)
     except PtxError as error:
         raise UsageError(f"{file}: {error}") from None
 
     def called(asked: Asked) -> PtxFunction:
         said = prototype_for(declared, file, symbol, asked)
-        return _loaded(name, path, own, said if said.launch else replace(said, launch=declared.launch), asked)
+        said = said if said.launch else replace(said, launch=declared.launch)
+        return _loaded(name, path, own, said, said.data.dtype or dtype, asked)
 
     try:
         function = called(asked)
@@ -52,12 +54,12 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     return [Contracted.of(made, contract) if contract.demands else made]
 
 
-def _loaded(name: str, path: Path, symbol: str, said: Prototype, asked: Asked) -> PtxFunction:
+def _loaded(name: str, path: Path, symbol: str, said: Prototype, dtype: str, asked: Asked) -> PtxFunction:
     device = ptx_device(asked.approximations or ALL, compiles=False)
     try:
         module = device.loaded(path)
         kernel = module.function(symbol)
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
-    fields = {**target_fields(said, symbol, asked), "dtypes": (said.dtype(name, symbol, asked),), "note": said.called}
+    fields = {**target_fields(said, symbol, asked), "dtypes": (dtype,), "note": said.called}
     return ptx_function(name, said, device, (module, symbol), kernel, hash_of(path), **fields)
