@@ -164,6 +164,9 @@ def _unusable(text: str, why: str, meanings: Mapping[str, str]) -> UsageError:
     return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as {example!r})")
 
 
+_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+
+
 def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine | None:
     """How `call` is called by the names of its parameters; None where `f(x)` is right, or nothing is known. `second`:
     the second input that its function has.
@@ -201,7 +204,9 @@ def signature_of(call: Callable[..., Any]) -> inspect.Signature | None:
         if arguments is not None:
             return inspect.Signature(list(map(_of_schema, arguments)))
     with suppress(ValueError, TypeError):  # much of what is written in C has none
-        return inspect.signature(call)
+        return _own_signature(call)
+    if types := getattr(call, "argtypes", None):  # of ctypes
+        return inspect.Signature([inspect.Parameter(f"arg{i}", _POSITIONAL) for i, _ in enumerate(types)])
     first = (getattr(call, "__doc__", None) or "").partition("\n")[0]
     match = re.fullmatch(rf"{re.escape(getattr(call, '__name__', ''))}\((.+)\)(?: -> .*)?", first)
     text, inner = match[1] if match else "...", 1
@@ -218,11 +223,19 @@ def signature_of(call: Callable[..., Any]) -> inspect.Signature | None:
         exec(compile(ast.fix_missing_locations(tree), "<documentation>", "exec"), names)
         parameters = inspect.signature(names["f"]).parameters.values()
         is_unnamed = all(re.fullmatch(r"arg\d*", each.name) for each in parameters)  # by pybind11
-        return inspect.Signature(
-            [each.replace(kind=each.POSITIONAL_ONLY) if is_unnamed else each for each in parameters]
-        )
+        return inspect.Signature([each.replace(kind=_POSITIONAL) if is_unnamed else each for each in parameters])
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it only looks like one
         return None
+
+
+def _own_signature(call: Callable[..., Any]) -> inspect.Signature:
+    """That of what it wraps (functools.wraps) only where it takes whatever it is given."""
+    found, kinds = inspect.signature(call), inspect.Parameter
+    with suppress(ValueError, TypeError):
+        own = inspect.signature(call, follow_wrapped=False)
+        takes_all = {kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD} & {each.kind for each in own.parameters.values()}
+        return found if takes_all else own
+    return found
 
 
 def _of_schema(argument: Any) -> inspect.Parameter:

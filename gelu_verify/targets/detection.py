@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
+_DIGITS = 15  # binary ones, which no result has by chance
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
 _LENGTHS = sorted({*(1 << k for k in range(2, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
@@ -209,6 +210,15 @@ def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
     is_input = result[0] is loaded.arguments[0]["x"] and not (target.line and target.line.in_place)
     bits = tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ()
     return Trial(result, bits, is_input=is_input and bits != tuple(ordinary.tolist()))
+
+
+def computes_in_float32(target: CallableTarget) -> bool:
+    """Whether a function of Python's floats returns float32 numbers of many digits for inputs that are none."""
+    with quiet(), watched(), default_environment(), suppress(Exception):  # what it raises, the sweep shows
+        y = target.evaluate("float64", np.array([1 / 3, -1 / 3, 2 / 3, 1.1]).view(np.uint64)).view(np.float64)
+        digits = [float(each).as_integer_ratio()[0].bit_length() for each in y]  # of the odd numerator
+        return bool((y == y.astype(np.float32)).all() and max(digits) > _DIGITS)
+    return False
 
 
 def works_here_alone(target: Target) -> bool:

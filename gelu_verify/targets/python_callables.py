@@ -33,6 +33,7 @@ from .contract import is_demanding
 from .detection import (
     Detection,
     Trial,
+    computes_in_float32,
     demand_found,
     failure_of,
     likeliest_first,
@@ -191,6 +192,9 @@ def callable_target(
     found = {name: tries[name] for name in DTYPES if name in tries}
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
+    if kind.name in NUMBERS and {"float32", "float64"} <= found.keys() and computes_in_float32(target):
+        leave_out(f"{title} float64", "not tested: it computes in float32")
+        del found["float64"]
     if any(made.bits for made in found.values()):
         for name in [name for name, made in found.items() if made.another]:
             leave_out(f"{title} {name}", f"not tested: {found.pop(name).another}")

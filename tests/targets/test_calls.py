@@ -905,3 +905,78 @@ def test_no_documentation_is_too_much(seed):
         doc = f"gelu({', '.join(rng.choices(PIECES, k=rng.randrange(1, 5)))})"
         with suppress(UsageError):
             line_of("m:gelu", Compiled(doc))
+
+
+WRAPPED = """
+import ctypes, functools, math, struct
+import numpy as np
+
+def allocates(f):
+    @functools.wraps(f)
+    def g(x):
+        y = np.empty_like(x)
+        f(x, y)
+        return y
+    return g
+
+def passes_on(f):
+    @functools.wraps(f)
+    def g(*args):
+        return f(*args)
+    return g
+
+@allocates
+def relu(x, y):
+    y[:] = np.maximum(x, 0)
+
+@passes_on
+def relu_into(x, y):
+    y[:] = np.maximum(x, 0)
+
+def narrow(x):
+    return struct.unpack("f", struct.pack("f", math.erf(x)))[0]
+
+def wide(x):
+    return math.erf(x)
+
+def kinked(x):
+    return max(x, 0.0)
+
+added = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(lambda x, y: x + y)
+"""
+
+
+@pytest.fixture
+def wrapped(tmp_path):
+    (tmp_path / "wrapped.py").write_text(WRAPPED)
+    return tmp_path / "wrapped.py"
+
+
+def test_a_wrapper_is_called_by_its_own_parameters(wrapped):
+    """Where it passes on what it is given, those of the function that it wraps are its own."""
+    (target,), _ = targets.select([f"{wrapped}:relu"], function="relu")
+    assert target.evaluate("float32", np.array([-1, 2], "f4").view("u4")).view("f4").tolist() == [0, 2]
+    with pytest.raises(UsageError, match=r"relu_into\(x, y\) cannot be called with one argument.*--call 'f\(x, y\)'"):
+        targets.select([f"{wrapped}:relu_into"], function="relu")
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "dtypes"),
+    [
+        ("narrow", "erf", {"float32"}),
+        ("wide", "erf", {"float64"}),
+        ("kinked", "relu", {"float32", "float64"}),
+    ],
+)
+def test_a_function_of_numbers_that_computes_in_float32_is_not_judged_in_float64(wrapped, name, function, dtypes):
+    (target,), left_out = targets.select([f"{wrapped}:{name}"], function=function)
+    assert {"float32", "float64"} & {*target.dtypes} == dtypes
+    assert ("computes in float32" in str(left_out)) == (name == "narrow")
+    if name == "narrow":
+        (target,), _ = targets.select([f"{wrapped}:{name}"], function=function, dtype="float64")
+        assert target.dtypes == ("float64",)
+
+
+def test_a_function_of_ctypes_that_takes_more_is_a_question(wrapped):
+    with pytest.raises(UsageError, match=r"added\(arg0, arg1, /\) cannot be called with one argument.* --call"):
+        targets.select([f"{wrapped}:added"], function="relu")
