@@ -182,10 +182,10 @@ def _of_revisions(
         out, rest = (keep or Path(scratch)).resolve(), Path(scratch)
         how = Measuring(repository, names, inputs, calls, out, rest, lambda line: say(line, err=True), request, slower)
         found = compare_revisions(how, old, new)
-    if new.commit is None:
-        return found
-    repeat = shlex.join(["gelu-verify", *sys.argv[1:]])  # `run` would measure the working tree
-    return replace(found, results=tuple(replace(each, repeat=repeat) for each in found.results))
+    repeat = shlex.join(["gelu-verify", *sys.argv[1:]])  # `run` would measure the working tree, and shows no time
+    is_new_here = new.commit is None
+    results = (each if is_new_here and not each.is_slower else replace(each, repeat=repeat) for each in found.results)
+    return replace(found, results=tuple(results))
 
 
 def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str], Request]:

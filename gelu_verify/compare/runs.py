@@ -211,5 +211,6 @@ def _speed(old: Record, new: Record) -> Speed | None:
         return None
     ratio, noise = b.elements_per_s / a.elements_per_s, a.spread + b.spread
     size = f"{abs(ratio - 1):.0%} {'faster' if ratio > 1 else 'slower'}"
-    text = size if abs(ratio - 1) > noise else f"{size}, which is within the spread"
+    is_clear = max(ratio, 1 / ratio) - 1 > noise if ratio else True  # the same whichever of them is the old one
+    text = size if is_clear else f"{size}, which is within the spread"
     return Speed(a.elements_per_s, a.spread, b.elements_per_s, b.spread, text)

@@ -97,7 +97,7 @@ def _row(place: int, result: ResultComparison) -> list[Inline]:
         errors_text(result).removesuffix(" ULP").replace(FROM_TO, "\n→ "),
         *(_region(by_region.get(name)) for name in _NAMES),
         bits_text(result.bits),
-        result.speed.text if result.speed else "",
+        result.speed.text if result.speed and not result.in_turns else "",
     ]
 
 

@@ -130,9 +130,9 @@ def _value(dtype: str, bits: str | None) -> str:
 
 
 def speed_text(result: ResultComparison) -> str | None:
-    """How fast it was and is; it decides nothing."""
+    """How fast it was and is, where both were not timed in turns, which tells more; it decides nothing."""
     speed = result.speed
-    if speed is None:
+    if speed is None or result.in_turns:
         return None
     old, new = (
         f"{rate_text(rate)} (IQR {spread:.0%})"

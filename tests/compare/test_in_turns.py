@@ -5,6 +5,7 @@ import subprocess
 from fractions import Fraction
 from math import comb
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from gelu_verify.ci.changes import cases_of_comparison
 from gelu_verify.cli import main
 from gelu_verify.compare.comparison import ComparedRun, Comparison, ResultComparison
 from gelu_verify.compare.in_turns import FALSE_ALARMS, ROUNDS, judged, rank, timed_in_turns
-from gelu_verify.compare.runs import decisive
+from gelu_verify.compare.runs import _speed, decisive
+from gelu_verify.records.result import Throughput
 
 RUN = ComparedRun("a", "2026-11-26", "gelu-verify run", "default", 0, 1)
 
@@ -176,10 +178,23 @@ def repository(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-@pytest.mark.parametrize(("revisions", "code"), nightly(("v1..v2", 0), ("v1..v3", 1)))
+@pytest.mark.parametrize(("revisions", "code"), nightly(("v1..v2", 0), ("v1..v3", 1), ("v1..", 1)))
 def test_two_revisions_are_timed_in_turns(repository, revisions, code):
     words = (revisions, "k.c:gelu_f32", "--plan", "landmarks", "--throughput", "none", "--fail-on", "worse,slower:10%")
     done = invoke(*words, "--junit", "j.xml")
     assert done.exit_code == code, done.output
     assert ("k.c:gelu_f32 gelu float32: slower: +" in done.stdout) == bool(code)
-    assert ("slower: +" in (repository / "j.xml").read_text()) == bool(code)
+    said = (repository / "j.xml").read_text()
+    assert ("slower: +" in said) == bool(code)
+    assert "speed: " not in done.stdout
+    assert "repeat gelu-verify run" not in said
+
+
+def test_a_speed_is_faster_by_as_much_as_its_inverse_is_slower():
+    def timed(rate):
+        throughput = Throughput(rate, None, spread=0.4, copy_ratio=None, copy_bytes_per_s=None, n=1024)
+        return SimpleNamespace(throughput=throughput)
+
+    for ratio in (1.5, 1.7, 1.9, 3):
+        texts = [_speed(timed(a), timed(b)).text for a, b in ((1e9, ratio * 1e9), (ratio * 1e9, 1e9))]
+        assert [text.endswith("within the spread") for text in texts] == [ratio < 1.8] * 2, texts
