@@ -265,7 +265,7 @@ class Host:
 def _lost_while_loading(label: str, death: Death) -> TargetFailure:
     """Of its import, or of a first call, which shows what it takes."""
     if not death.dtype:
-        return TargetFailure(f"{label}: its process {death.detail} while it was loaded", death.kind)
+        return TargetFailure(f"{label}, while it was loaded, {death.detail}", death.kind)
     fmt = get_format(death.dtype)
     ordinary = ordinary_numbers(fmt.name)
     called = ", ".join(value_text(fmt, bits) for bits in ordinary.tolist())

@@ -203,9 +203,9 @@ class Child:
         words = self._fault_map[LAST_WORDS:].partition(b"\0")[0].decode(errors="replace")
         if words:
             return Death("left behind", words)
-        if code >= 0:
-            return Death("exit", f"ended its process with exit code {code}")
         fault, words = self._fault, self._last_words()
+        if code >= 0:
+            return Death("exit", f"ended its process with exit code {code}{words}")
         kind, name = died_of(code)
         if fault.statm_size > 0 and _resident_of(fault.statm[: fault.statm_size].decode()) > self._limit:
             return Death("memory", f"{self._too_much()}, and died of {name}{words}")

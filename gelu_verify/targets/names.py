@@ -40,8 +40,8 @@ _FUNCTION_OF = {"".join(words_of(name)): function for name, (function, _) in NAM
 
 @cache
 def symbol_of(name: str) -> str:
-    """The last part of the name of a target: gelu of ops.py:gelu and of module:Class.gelu."""
-    return re.split("[:.]", name)[-1]
+    """The last part of the name of a target: gelu of ops.py:gelu, of module:Class.gelu and of ./k.so:gelu:scalar."""
+    return re.split("[:.]", re.sub(":(?:vector|scalar)$", "", name))[-1]
 
 
 def claimed_by(symbol: str) -> tuple[str | None, str | None]:

@@ -91,7 +91,7 @@ def test_what_never_finishes_loading_is_named(tmp_path, monkeypatch, file):
     with Hosts(Limits(seconds=0.25)) as hosts:
         (target,), _ = hosts.select([name], function="relu", dtype="float32")
     assert target.failure.kind == "hang"
-    assert str(target.failure) == f"{name}: its process did not return within 0.5 s while it was loaded"
+    assert str(target.failure) == f"{name}, while it was loaded, did not return within 0.5 s"
     assert time.monotonic() - start < of_isolation.LOADING / 2
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from foreign import shared_library
+from foreign import needs_cc, shared_library
 from marking import nightly
 from processes import alive, wait_for
 from program import PROGRAM
@@ -552,3 +552,16 @@ def test_what_dies_when_it_is_called_first_is_what_its_name_says(tmp_path, name,
     with Hosts(Limits(20)) as hosts:
         found, _ = hosts.select([f"{tmp_path}/dies.py:{name}"])
     assert [(each.function, each.dtypes) for each in found] == [(function, (dtype,))]
+
+
+@needs_cc
+def test_a_library_that_ends_while_it_is_loaded_is_quoted_in_the_dtype_of_its_symbol(hosts, tmp_path):
+    library = shared_library(
+        tmp_path,
+        "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void begin(void)"
+        '{ fprintf(stderr, "no key\\n"); exit(7); }\nfloat gelu_f32(float x) { return x; }',
+    )
+    (target,), _ = hosts.select([f"{library}:gelu_f32:scalar"])
+    assert target.dtypes == ("float32",)
+    failure = sweep(target, make_plan("landmarks", "gelu", "float32")).failure
+    assert failure.endswith(":scalar, while it was loaded, ended its process with exit code 7: no key")
