@@ -1,6 +1,9 @@
 """Every number that a user types or hands over: plain decimals in a range, else one line that names the argument."""
 
+import json
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from gelu_verify import exact, verify
 from gelu_verify.attribution import attribute
 from gelu_verify.cli import main
 from gelu_verify.cli.remote import fetch_answer
-from gelu_verify.errors import UsageError
+from gelu_verify.errors import RemoteError, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import MOST, make_plan
 from gelu_verify.isolation.limits import MEMORY, Limits, memory_of_machine
@@ -144,6 +147,37 @@ def test_constants_of_an_attribution(text):
 def test_servers_that_are_none(url):
     with pytest.raises(UsageError, match="is not an http or https URL"):
         fetch_answer(url, "gelu", "float32", "1")
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "error", "said"),
+    [
+        (200, {"a": 1}, RemoteError, "did not answer as `gelu-verify serve` does"),
+        (200, [], RemoteError, "did not answer as `gelu-verify serve` does"),
+        (200, 5, RemoteError, "did not answer as `gelu-verify serve` does"),
+        (200, "<html>", RemoteError, "did not answer with JSON"),
+        (404, {"detail": "Not Found"}, UsageError, "Not Found: http://.*/v1/reference/gelu/float32/1/3"),
+        (404, {"detail": "no function 'gleu'"}, UsageError, "^no function 'gleu'$"),
+    ],
+)
+def test_what_another_server_answers_is_no_answer(status, text, error, said):
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path.partition("?")[0])
+            self.send_response(status, {404: "Not Found"}.get(status))
+            self.end_headers()
+            self.wfile.write(text.encode() if isinstance(text, str) else json.dumps(text).encode())
+
+        def log_message(self, *args):
+            pass
+
+    asked = []
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(error, match=said.replace("1/3", "1%2F3")):
+            fetch_answer(f"http://127.0.0.1:{server.server_port}/v1/", "gelu", "float32", "1/3")
+        server.shutdown()
+    assert asked == ["/v1/reference/gelu/float32/1%2F3"]
 
 
 def test_a_port_that_is_none_cannot_be_reached():

@@ -36,21 +36,23 @@ def fetch_answer(
     base, parameters = _split(function)
     path = "/".join(quote(part, safe="") for part in (base, dtype, x))
     asked = {"digits": digits, **({} if rounding == "nearest" else {"rounding": rounding}), **parameters}
-    url = f"{server.rstrip('/')}/v1/reference/{path}?{urlencode(asked)}"
+    url = f"{server.rstrip('/').removesuffix('/v1')}/v1/reference/{path}?{urlencode(asked)}"
     request = Request(url, headers={"Accept": "application/json", "User-Agent": f"gelu-verify/{__version__}"})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:
             answer: dict[str, Any] = json.loads(response.read(LARGEST))
-            return answer
     except HTTPError as error:
         detail = _detail(error)
         if error.code in (404, 422) and detail:
-            raise UsageError(detail) from None
+            raise UsageError(f"{detail}: {url}" if detail == error.reason else detail) from None
         raise RemoteError(f"{server} answered {error.code}: {detail or error.reason}") from None
     except (URLError, HTTPException, TimeoutError, OSError) as error:
         raise RemoteError(f"cannot reach {server}: {getattr(error, 'reason', error)}") from None
     except ValueError as error:
         raise RemoteError(f"{server} did not answer with JSON: {error}") from None
+    if not isinstance(answer, dict) or not {"x", "y"} <= answer.keys():
+        raise RemoteError(f"{server} did not answer as `gelu-verify serve` does")
+    return answer
 
 
 def _split(function: str) -> tuple[str, dict[str, str]]:

@@ -215,7 +215,9 @@ def budgets_in(text: str, path: str) -> Budgets:
             edited = next((f"{path}: the row {name}" for name in entries if not _is_whole(name, entries[name])), "")
         if not edited:
             budgets = Budgets({name: _row(name, entry) for name, entry in entries.items()}, schema)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except KeyError as error:
+        raise UsageError(f"{path} is not a budgets file: no {error.args[0]}") from error
+    except (TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     if schema == SCHEMA and not edited and _bare(text) != _bare(budgets_text(budgets, "")):
         edited = path

@@ -87,6 +87,11 @@ def unread_file(name: str) -> UsageError | None:
     if path.suffix in (".cubin", ".fatbin"):
         either = " or ".join(f"{path.stem}.{suffix}:{symbol or 'symbol'}" for suffix in ("cu", "ptx"))
         return UsageError(f"{file} is code of a device, which nothing reads here: name its source or its PTX, {either}")
+    if path.suffix == ".pyx":
+        named = f"{path.stem}:{symbol or 'function'}"
+        return UsageError(
+            f"{file} is a file that nothing here reads: `cythonize -i {file}` makes a module of it, {named}"
+        )
     made = _TO_LIBRARIES.get(path.suffix[1:].lower())
     library = f" (such as by `{made.format(file, path.stem)}`)" if made else ""
     return UsageError(

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from foreign import needs_cc, shared_library
 
 from gelu_verify import targets
 from gelu_verify.calling import OPTIONS
@@ -87,6 +88,20 @@ def test_of_a_file_that_nothing_reads_it_is_said_how_else(tmp_path, monkeypatch,
     assert f"a shared library of it, ./k.so{symbol or ':symbol'}" in str(said.value)
     assert "'pipe:./program'" in str(said.value)
     assert re.findall("`(.*)`", str(said.value)) == [made] * bool(made)
+
+
+def test_cython_makes_a_module_and_no_shared_library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.pyx").touch()
+    with pytest.raises(UsageError, match=r"`cythonize -i k\.pyx` makes a module of it, k:gelu$"):
+        targets.select(["k.pyx:gelu"])
+
+
+@needs_cc
+def test_a_module_of_python_is_named_as_one(tmp_path):
+    library = shared_library(tmp_path, "void *PyInit_mine(void) { return 0; }", "mine.cpython-311.so")
+    with pytest.raises(UsageError, match=r"no symbol 'gelu_f32' in .*, which is a module of Python: mine:gelu_f32"):
+        targets.select([f"{library}:gelu_f32"])
 
 
 def test_code_of_a_device_has_no_shared_library(tmp_path, monkeypatch):

@@ -288,6 +288,8 @@ def plain(symbol: str) -> str:
 def _no_symbol(shown: str, library: Path, symbol: str) -> str:
     message = f"no symbol {symbol!r} in {shown}"
     exported = exported_by(library)
+    if module := next((name.removeprefix("PyInit_") for name in exported if name.startswith("PyInit_")), ""):
+        return f"{message}, which is a module of Python: {module}:{symbol} names what that has"
     if mangled := [name for name in exported if name.startswith("_Z") and symbol in name]:
         return f'{message}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
     exported = [name for name in exported if not name.startswith("_Z")]
