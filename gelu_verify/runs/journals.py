@@ -98,7 +98,12 @@ def journal_of_run(
             raise
         journal.close(flush=keep is not None)
         if keep is not None:
-            folder.rename(keep)
+            try:
+                folder.rename(keep)
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+                raise ResultsError(f"{keep} was made meanwhile; what was measured here is in {folder}") from None
             return
         shutil.rmtree(folder, ignore_errors=True)
 

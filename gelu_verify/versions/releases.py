@@ -114,8 +114,10 @@ def chosen(releases: Iterable[Release], first: str | None, last: str | None, mos
         for each in releases
         if (low is None or Version(each.version) >= low) and (high is None or Version(each.version) <= high)
     ]
-    if not any(not each.missing for each in found):
-        raise UsageError(f"no release from {first or 'the first'} to {last or 'the last'} can be installed here")
+    if all(each.missing for each in found):
+        why = "; ".join(dict.fromkeys(each.missing for each in found)) or "there is none; pre-releases are left out"
+        why = "the first is the later one" if low and high and low > high else why
+        raise UsageError(f"no release from {first or 'the first'} to {last or 'the last'} can be installed here: {why}")
     if most is None:
         return found
     usable = [each for each in found if not each.missing]

@@ -103,6 +103,21 @@ def test_a_journal_of_other_code_libraries_or_processor_is_not_used(tmp_path, na
             assert second.path != journal.path, "nobody else may append to it"
 
 
+def test_a_part_that_another_process_wrote_meanwhile_is_not_replaced(tmp_path):
+    there = tmp_path / "part"
+
+    def write():
+        with journals.journal_of_run(tmp_path, "part", {}, keep=there) as journal:
+            journal.append("a", 0, b"content")
+            there.mkdir()
+            (there / "theirs").write_text("as it was")
+
+    with pytest.raises(ResultsError, match="part was made meanwhile; what was measured here is in ") as raised:
+        write()
+    assert [each.name for each in there.iterdir()] == ["theirs"]
+    assert os.path.isdir(str(raised.value).rpartition(" is in ")[2])
+
+
 def test_the_journal_of_a_run_that_was_stored_is_removed(whole, tmp_path):
     """A kill may come between the two."""
     shutil.copytree(whole.path, tmp_path / "run")

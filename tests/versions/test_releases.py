@@ -99,5 +99,10 @@ def test_which_are_chosen():
     assert len(versions(None, None, 100)) == 9
     with pytest.raises(UsageError, match="accepted: a version"):
         versions("new", None, None)
-    with pytest.raises(UsageError, match=r"no release from 1\.3 to 1\.3 can be installed"):
-        versions("1.3", "1.3", None)
+    for first, last, why in (
+        ("1.3", "1.3", "withdrawn"),
+        ("1.5", "1.4", "the first is the later"),
+        ("2", "3", "is none"),
+    ):
+        with pytest.raises(UsageError, match=rf"no release from {first} to {last} can be installed here: .*{why}"):
+            versions(first, last, None)
