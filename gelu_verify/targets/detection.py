@@ -41,6 +41,7 @@ watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 _DIGITS = 15  # binary ones, which no result has by chance
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
 _LENGTHS = sorted({*(1 << k for k in range(2, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
+_SMALL = range(4, 14)
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
@@ -261,14 +262,21 @@ def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
     fewer = 0
     for n in _LENGTHS:
         if takes(Contract(at_least=n)):  # called with n values
+            if n == _LENGTHS[0]:
+                return _few_taken(takes)
             if takes(Contract(at_least=n + 1)) and takes(Contract(at_least=3 * n + 1)):
                 least = bisect_left(range(n), True, fewer + 1, key=lambda fewest: takes(Contract(at_least=fewest)))
                 return Contract(at_least=least)
-            if not takes(Contract(at_least=3 * n)):
-                return Contract(exactly=n)
-            return Contract(multiple_of=2 if n == _LENGTHS[0] and takes(Contract(at_least=n + 2)) else n)
+            return Contract(multiple_of=n) if takes(Contract(at_least=3 * n)) else Contract(exactly=n)
         fewer = n
     return None
+
+
+def _few_taken(takes: Callable[[Contract], bool]) -> Contract:
+    """What it demands that takes four values: only what all other small lengths show, as one alone may be a fault."""
+    works = {n for n in _SMALL if takes(Contract(at_least=n))}
+    shown = {Contract(multiple_of=2): 2, Contract(multiple_of=4): 4, Contract(exactly=4): max(_SMALL) + 1}
+    return next((each for each, step in shown.items() if works == {*_SMALL[::step]}), NOTHING)
 
 
 def takes_other_lengths(target: CallableTarget, dtypes: Iterable[str]) -> bool:

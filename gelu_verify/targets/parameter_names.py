@@ -32,6 +32,7 @@ _ROWS = re.compile(r"(?:(?:n|num)_?)?(?:rows?|batch(?:es)?|tokens)|m")
 _DECORATION = re.compile(r"^(?:p|ptr|dev|device|host|h|g|gm|global|m|the|my|const)_(?=.)|_(?:p|ptr|pt|dev|device|d)$")
 OF_SECOND = {"g": "g", "b": "b", "bias": "b"}  # names of a second input; gate may be either factor
 _ADDED = {"bias", "shift", "offset", "offsets", "off", "offx", "offy", "zero", "zp", "delta", "eps", "epsilon"}
+_FACTORS = {"scale", "rel", "factor", "gain", "mul", "ratio"}
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -42,7 +43,12 @@ def words_of(name: str) -> list[str]:
 
 def is_added(name: str) -> bool:
     """Whether that is added to something, so that 0 changes nothing, where a factor that changes nothing is 1."""
-    return not _ADDED.isdisjoint(words_of(name))
+    return not _ADDED.isdisjoint(words_of(name)) and not is_factor(name)
+
+
+def is_factor(name: str) -> bool:
+    """Whether something is multiplied by that."""
+    return not _FACTORS.isdisjoint(words_of(name))
 
 
 @cache

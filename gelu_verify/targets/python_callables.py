@@ -193,7 +193,7 @@ def callable_target(
     if kind.name in NUMBERS:  # of which dtype they are only the results say
         found = {name: made for name, made in found.items() if made.bits}
     if kind.name in NUMBERS and {"float32", "float64"} <= found.keys() and computes_in_float32(target):
-        leave_out(f"{title} float64", "not tested: it computes in float32")
+        leave_out(f"{title} float64", "not tested: its results are float32 numbers")
         del found["float64"]
     if any(made.bits for made in found.values()):
         for name in [name for name, made in found.items() if made.another]:
@@ -201,7 +201,7 @@ def callable_target(
     if not (shape or kind.name in NUMBERS or (found and is_demanding())):
         takes = takes_other_lengths(target, found) if found else bool(detection.outputs)
         for each in () if takes else (kind, *([] if chosen or found else detection.others(kind))):
-            _ask_for_form(title, replace(target, arrays=each))
+            _ask_for_form(title, replace(target, arrays=each), in_shapes=not found)
     tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
     outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
     target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
@@ -231,7 +231,7 @@ def _ask_where_nothing_is_written(target: CallableTarget, tries: Mapping[str, Tr
         )
 
 
-def _ask_for_form(title: str, target: CallableTarget) -> None:
+def _ask_for_form(title: str, target: CallableTarget, in_shapes: bool) -> None:
     """UsageError with the option, where it takes such arrays of other lengths, places or shapes."""
     if not is_demanding() and (demanded := demand_found(target, target.dtypes)).demands:
         option = f"--shape '({demanded.exactly},)'" if demanded.exactly else f"--contract {demanded.text!r}"
@@ -239,7 +239,7 @@ def _ask_for_form(title: str, target: CallableTarget) -> None:
         if demanded.exactly and demanded.text:
             what = "no option says both; name a function that copies its array"
         raise UsageError(f"{title} works {demanded.note}: {what}")
-    if text := shape_taken(target, target.dtypes):
+    if in_shapes and (text := shape_taken(target, target.dtypes)):
         what = f"takes no array of one dimension, but those of shape {text}"
         raise UsageError(f"{title} {what}: give --shape {text!r}, or another")
 

@@ -103,6 +103,16 @@ def test_what_it_demands_is_found_and_can_be_typed(tmp_path, seed):
         np.testing.assert_array_equal(got, np.maximum(x, 0))
 
 
+@pytest.mark.parametrize("fault", ["x.size == 5", "x.size % 4 == 1", "x.size == 7", "x.size % 2 and x.size < 8"])
+def test_a_length_at_which_it_fails_is_no_demand(tmp_path, fault):
+    """As long as others that no demand allows work: the sweep says at which it does."""
+    (tmp_path / "f.py").write_text(
+        f"import numpy as np\ndef relu(x):\n    assert not ({fault})\n    return np.maximum(x, 0)\n"
+    )
+    (target,), _ = select([f"{tmp_path}/f.py:relu"], function="relu", dtype="float32")
+    assert not target.note.startswith("only with")
+
+
 @pytest.mark.parametrize(("name", "kind"), [("writes", "changed input"), ("short", "shape")])
 def test_what_is_wrong_under_it_is_named_as_ever(source, name, kind):
     with pytest.raises(TargetFailure) as failure:

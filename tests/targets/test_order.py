@@ -152,10 +152,7 @@ def test_what_returns_in_no_form_is_loaded_and_judged_as_ever(library, symbol, k
 FORMS = {
     "{T} {name}({T} x) {{ return RELU(x); }}": r":scalar",
     "void {name}(int n, const {T} *x, {T} *y) {{ EACH y[i] = RELU(x[i]); }}": r"void f\(size_t n, const",
-    "int {name}(long n, {T} *y, const {T} *x) {{ EACH y[i] = RELU(x[i]); return 0; }}": r"void f\(size_t n, \w+ \*y",
     "void {name}(const {T} *x, {T} *y, const int *k) {{ int n = *k; EACH y[i] = RELU(x[i]); }}": r"\*y, const int64_t",
-    "void {name}({T} *y, const {T} *x, const long *k) {{ long n = *k; EACH y[i] = RELU(x[i]); }}": r"x, const int64_t",
-    "void {name}(const {T} *x, long n, {T} *y, long k) {{ if (k != n) n = 0; EACH y[i] = RELU(x[i]); }}": r"also=n",
     "void {name}(int n, const {T} *x, int s, {T} *y, int t) {{ EACH y[i * t] = RELU(x[i * s]); }}": r"step=1, \w+ \*y",
 }
 TYPES = {"f32": "float", "f64": "double", "f16": "_Float16"}
@@ -184,6 +181,28 @@ def test_a_symbol_that_is_called_in_another_way_is_a_question_whose_answer_works
     target = chosen(name + (said[1] or ""), function="relu", **({"call": said[2]} if said[2] else {}))
     dtype = target.dtypes[0]
     assert target.evaluate(dtype, bits(dtype, "-1", "2")).tolist() == bits(dtype, "0", "2").tolist()
+
+
+OTHERS = """
+#include <math.h>
+#define EACH for (int i = 0; i < n; i++)
+void inplace_f32(float *x, long n) { EACH x[i] = fmaxf(x[i], 0); }
+void inplace_after_f32(long n, float *x) { EACH x[i] = fmaxf(x[i], 0); }
+void elu_f32(int n, float alpha, const float *x, float *y) { EACH y[i] = x[i] > 0 ? x[i] : alpha * expm1f(x[i]); }
+double erf_f32(double x) { return erf(x); }
+float erf_f64(float x) { return erff(x); }
+"""
+
+
+@pytest.mark.parametrize("symbol", re.findall(r"(\w+_f\d+)\(", OTHERS))
+def test_no_form_is_offered_that_is_not_its_own(tmp_path, symbol):
+    """Of what is in place, takes a number besides, or has another width than its name says: judged as it was."""
+    library = shared_library(tmp_path, OTHERS)
+    try:
+        (target,), _ = targets.select([f"{library}:{symbol}"], function="relu")
+        assert target.note.startswith("called as void")
+    except UsageError as error:
+        assert (symbol.partition("_")[0], "writes to its first array" in str(error)) == ("inplace", True)  # noqa: PT017
 
 
 def test_16_bits_of_one_value_are_whole_numbers_or_have_a_fraction(forms):

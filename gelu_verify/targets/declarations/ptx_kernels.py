@@ -192,6 +192,17 @@ class Access(NamedTuple):
         return int(found[0]) if found else 0
 
 
+def has_vectors(kernel: ParsedFunction) -> bool:
+    """Whether it loads or stores several words at once."""
+    return any(each.lanes > 1 for of in _accessed(kernel) for accesses in of.values() for each in accesses)
+
+
+def reads_what_it_writes(kernel: ParsedFunction) -> bool:
+    """Whether it reads memory through a pointer through which it writes, too."""
+    read, written = _accessed(kernel)
+    return not read.keys().isdisjoint(written)
+
+
 def _accessed(kernel: ParsedFunction) -> tuple[dict[int, set[Access]], dict[int, set[Access]]]:
     """The parameters through which it reads memory, and those through which it writes it; what, and how."""
     of: defaultdict[str, set[int]] = defaultdict(set)

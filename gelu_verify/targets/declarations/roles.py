@@ -15,7 +15,7 @@ from ...errors import UsageError
 from ..call_line import SECOND
 from ..contract import NOTHING, Contract
 from ..kinds.base import Asked, second_claimed
-from ..parameter_names import OF_SECOND, counts_rows, is_added, role_of, roles_of, words_of
+from ..parameter_names import OF_SECOND, counts_rows, is_added, is_factor, role_of, roles_of, words_of
 from .parameters import VECTORS, CParameter, Declared, is_data
 from .prototype import ADDED_TO, BESIDE, EXACTLY, Prototype, own_name, said_number
 
@@ -28,8 +28,8 @@ _NEITHER = {"weight", "weights", "bias", "mask", "gamma", "beta", "alpha", "gate
 
 _FROM_ZERO = {"start", "begin", "first", "ith", "rank", "tid", "id", "idx", "index", "axis", "flags", "mode", "inverse",
               "approximate", "approx"}  # fmt: skip
-_BOUNDS = {**dict.fromkeys(("lo", "low", "lower", "min", "minimum"), "-__builtin_inff()"),
-           **dict.fromkeys(("hi", "high", "upper", "max", "maximum"), "__builtin_inff()")}  # fmt: skip
+_BOUNDS = {**dict.fromkeys(("lo", "low", "lower", "min", "minimum"), "-__builtin_inf()"),
+           **dict.fromkeys(("hi", "high", "upper", "max", "maximum"), "__builtin_inf()")}  # fmt: skip
 _NOT_COUNTED = {"start", "begin", "first", "ld", "lda", "ldb", "ldx", "ldy", "inc", "incx", "incy",
                 "stride", "strides", "step", "pitch"}  # fmt: skip
 _EXTENTS = {"shape", "dims", "dimensions", "sizes", "extents", "ne"}  # an array of them: of one dimension, of n
@@ -465,7 +465,8 @@ def _example(parameter: CParameter, declared: Declared, has_second: bool = False
         return "0" if (words & _FROM_ZERO or is_added(parameter.name)) and not is_rank else "1"
     if not _is_data(parameter):
         return "{}"
-    bound = next((_BOUNDS[each] for each in words_of(parameter.name) if each in _BOUNDS and not declared.space), "")
+    words_of_bound = [] if declared.space or is_factor(parameter.name) else words_of(parameter.name)
+    bound = next((_BOUNDS[each] for each in words_of_bound if each in _BOUNDS), "")
     return bound or f"{0 if is_added(parameter.name) else 1}.0{'f' * (parameter.element == 'float')}"
 
 

@@ -17,8 +17,10 @@ import numpy as np
 
 from ...errors import UsageError
 from ...formats import DTYPES, get_format
+from ...ptx.ir import ParsedFunction
 from ..declarations.parameters import CParameter, Declared
 from ..declarations.prototype import ADDED_TO, Prototype, own_name, separated
+from ..declarations.ptx_kernels import has_vectors, reads_what_it_writes
 from ..parameter_names import counts_rows
 
 _WORDS = {"NULL": "0", "nullptr": "0", "false": "0", "true": "1"}
@@ -37,23 +39,26 @@ def is_launched(call: str | None) -> bool:
     return "<<<" in (call or "")
 
 
-def launches_of(said: Prototype, symbol: str, declared: Declared, *, is_declared: bool = True) -> Iterator[Prototype]:
+def launches_of(
+    said: Prototype, symbol: str, declared: Declared, undeclared: ParsedFunction | None = None
+) -> Iterator[Prototype]:
     """The same call in other launches: with a thread for each value, with shared memory, with a row of 256 values for
-    each block, with one block; and where nothing is declared, in other forms."""
-    for line in chain(_lines(said, declared), () if is_declared else _forms(said, declared)):
+    each block, with one block; and in other forms of a kernel of which nothing is declared."""
+    for line in chain(_lines(said, declared), _forms(said, declared, undeclared) if undeclared else ()):
         with suppress(UsageError):
             yield Prototype.parsed(line, symbol, declared)
 
 
-def _forms(said: Prototype, declared: Declared) -> Iterator[str]:
-    """With whole groups of values, where n counts groups or bytes, where it adds to y."""
+def _forms(said: Prototype, declared: Declared, kernel: ParsedFunction) -> Iterator[str]:
+    """With whole groups of values where it moves several at once, with n as the number of groups or bytes, and with
+    what it adds to as zero: only what the kernel shows, so that no fault is hidden."""
     given = [f"{each.name}={each.value}" if each.value else each.name for each in said.parameters]
     if said.contract.demands:
         if found := re.search(r"/ (\d+),(.*)", declared.launch):  # a block for each row of so many values
             yield f"f<<<n / {found[1]},{found[2]}>>>({', '.join(given)}); multiple_of={found[1]}"
         return
-    for values in (16, *map(int, re.findall(r"/ (\d+)", said.launch))):
-        yield f"f<<<{said.launch}>>>({', '.join(given)}); multiple_of={values}"
+    if has_vectors(kernel):
+        yield f"f<<<{said.launch}>>>({', '.join(given)}); multiple_of=16"
     if "n" in given:
         at = given.index("n")
         own = own_name(declared.parameters[at].name, at)
@@ -62,7 +67,7 @@ def _forms(said: Prototype, declared: Declared) -> Iterator[str]:
             groups = ", ".join([*given[:at], f"{own}=n / {lanes}", *given[at + 1 :]])
             yield f"f<<<{grid}>>>({groups}); multiple_of={lanes}"
         yield f"f<<<{said.launch}>>>({', '.join([*given[:at], f'{own}=bytes', *given[at + 1 :]])})"
-    if "y" in given:
+    if "y" in given and reads_what_it_writes(kernel):
         yield f"f<<<{said.launch}>>>({', '.join(f'y={ADDED_TO}' if each == 'y' else each for each in given)})"
 
 

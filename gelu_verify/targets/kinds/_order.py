@@ -8,12 +8,11 @@ from ...errors import UsageError
 from ...formats import get_format
 
 _TRIED = 256  # values in each array of those calls
-_ARRAYS, _COUNT_FIRST, _COUNT_BY_ADDRESS, _COUNT_OF_EACH, _STRIDES, _VALUES, _HALVES = range(7)
+_ARRAYS, _COUNT_FIRST, _COUNT_BY_ADDRESS, _STRIDES, _VALUES, _HALVES = range(6)
 _FIRST, _SECOND, _ENDED = 1, 2, 4
 _COUNTED = {
     _COUNT_FIRST: "void f(size_t n, {0}, {1})",
     _COUNT_BY_ADDRESS: "void f({0}, {1}, const int64_t *n)",
-    _COUNT_OF_EACH: "void f({0}, size_t n, {1}, size_t also=n)",
     _STRIDES: "void f(size_t n, {0}, size_t step=1, {1}, size_t by=1)",
 }
 _HALF = {"float16": "_Float16 f(_Float16 x)", "bfloat16": "__bf16 f(__bf16 x)"}
@@ -52,11 +51,9 @@ def _form(shown: str, address: int, dtype: str, ctype: str) -> str:
         return f"{shown}:scalar"
     if dtype in _HALF and _tried(address, _HALVES, dtype) == _SECOND:
         return f"--call {_HALF[dtype]!r}"
-    x, y = f"const {ctype} *x", f"{ctype} *y"
-    for form, line in _COUNTED.items():
-        found = _tried(address, form, dtype)
-        if found in (_FIRST, _SECOND):
-            return f"--call {line.format(*((x, y) if found == _SECOND else (y, x)))!r}"
+    for form, line in _COUNTED.items():  # where the first array alone is written, it may be in place
+        if _tried(address, form, dtype) == _SECOND:
+            return f"--call {line.format(f'const {ctype} *x', f'{ctype} *y')!r}"
     return ""
 
 
@@ -68,5 +65,5 @@ def _tried(address: int, form: int, dtype: str) -> int:
     # from 1 and from -2 on, a bit apart: no array is what any of these functions makes of the other
     firsts = (fmt.one, fmt.one << 1 & fmt.infinity | fmt.sign_mask)
     values = np.array([np.arange(_TRIED, dtype=fmt.uint) + fmt.uint.type(first) for first in firsts])
-    values = values.T if form in (_VALUES, _HALVES) else values  # both signs: a relu is its input elsewhere
+    values = values if form == _ARRAYS else values.T  # both signs: a relu is its input elsewhere
     return _trampoline.written(address, form, values.tobytes(), values.itemsize)

@@ -27,6 +27,7 @@ from ._launch import launch_of, launches_of, packed
 if TYPE_CHECKING:
     from ...gpu.cuda import CudaModule
     from ...gpu.ptx_device import PtxDevice
+    from ...ptx.ir import ParsedFunction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +119,7 @@ def _works(function: PtxFunction) -> bool:
 
 
 def answerable(
-    question: OpenCall, symbol: str, made: Callable[[str], PtxFunction], *, is_declared: bool = True
+    question: OpenCall, symbol: str, made: Callable[[str], PtxFunction], undeclared: ParsedFunction | None = None
 ) -> OpenCall:
     """What is asked of a kernel, with such lines as work, or all, where none does; `made`: the kernel as called by a
     line."""
@@ -127,7 +128,7 @@ def answerable(
         with suppress(GeluVerifyError):
             function = made(line)
             tried += 1
-            others = launches_of(function.prototype, symbol, question.declared, is_declared=is_declared)
+            others = launches_of(function.prototype, symbol, question.declared, undeclared)
             if call := working(function, chain([function.prototype], others)):
                 found.append(call.text)
     is_none_right = not found and tried == len(question.lines) > 0
@@ -139,18 +140,14 @@ def in_a_launch(function: PtxFunction, others: Iterable[Prototype]) -> Target:
     """The function as a target, in all executions that its device is asked for; `others`: in other launches, where
     nobody has said one. UsageError where it does not work as it is launched, and does in one of these."""
     if others and not _works(function) and (other := working(function, others)):
-        tried = _launched(function.prototype, other)
+        said = function.prototype
+        is_launch = said.launch != other.launch and said.contract == other.contract
+        how, tried = ("launched", f"<<<{said.launch}>>>") if is_launch else ("called", said.text)
         raise UsageError(
-            f"nothing says how {function.name} is launched, and {tried} does not fit it: "
+            f"nothing says how {function.name} is {how}, and {tried} does not fit it: "
             f"give --call {other.text!r}, which does, or yours"
         )
     return in_all_executions(function, function.device, [function.where])
-
-
-def _launched(said: Prototype, other: Prototype) -> str:
-    """The launch, where that alone is another one; else the whole call."""
-    is_launch = said.launch != other.launch and said.contract == other.contract
-    return f"<<<{said.launch}>>>" if is_launch else said.text
 
 
 def ptx_function(

@@ -47,8 +47,8 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     try:
         function = called(asked)
     except OpenCall as question:
-        raise answerable(question, symbol, lambda line: called(replace(asked, call=line)), is_declared=False) from None
-    others = () if is_launched(asked.call) else launches_of(function.prototype, symbol, declared, is_declared=False)
+        raise answerable(question, symbol, lambda line: called(replace(asked, call=line)), kernels[own]) from None
+    others = () if is_launched(asked.call) else launches_of(function.prototype, symbol, declared, kernels[own])
     made = in_a_launch(function, others)
     contract = function.prototype.contract
     return [Contracted.of(made, contract) if contract.demands else made]
