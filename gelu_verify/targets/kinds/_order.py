@@ -24,8 +24,8 @@ def reversed_line(ctype: str) -> str:
 
 
 def check_arrays(shown: str, address: int, dtype: str, ctype: str) -> None:
-    """UsageError, with how it is called, where `f(x, y, n)` writes to its first array alone, or to none and another one
-    form gives results. Where none does, what it does in the first form is a result."""
+    """UsageError, with how it is called, where `f(x, y, n)` writes to its first array alone, or to none and a call in
+    another form gives results. Where none does, what it does in the first form is a result."""
     found = _tried(address, _ARRAYS, dtype)
     if found == _FIRST:
         raise UsageError(
