@@ -41,7 +41,7 @@ watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 _DIGITS = 15  # binary ones, which no result has by chance
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
 _LENGTHS = sorted({*(1 << k for k in range(2, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
-_SMALL = range(4, 14)
+_SMALL = range(1, 14)
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
@@ -184,9 +184,10 @@ def failure_of(target: CallableTarget) -> str:
     return ""
 
 
-def trial(target: CallableTarget, dtype: str, times: int = 1) -> Trial | None:
-    """One call with `ordinary_numbers`, so many times; None where it raises."""
-    ordinary = np.tile(ordinary_numbers(dtype), times)
+def trial(target: CallableTarget, dtype: str, size: int | None = None) -> Trial | None:
+    """One call with `ordinary_numbers`, or so many values of them; None where it raises."""
+    ordinary = ordinary_numbers(dtype)
+    ordinary = ordinary if size is None else np.resize(ordinary, size)
     x = as_demanded(ordinary)
     with quiet(), watched(), default_environment():
         try:
@@ -249,16 +250,16 @@ def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
     """What it demands of arrays of one dimension; nothing where no call shows it."""
     names = likeliest_first(dtypes)
 
-    def takes(contract: Contract) -> bool:
+    def takes(contract: Contract, size: int | None = None) -> bool:
         with demanding(contract):
-            return any(_computes(target, name) for name in names)
+            return any(_computes(target, name, size) for name in names)
 
-    found = _lengths_taken(lambda contract: takes(replace(contract, aligned=ALIGNMENTS[-1])))
+    found = _lengths_taken(lambda contract, size=None: takes(replace(contract, aligned=ALIGNMENTS[-1]), size))
     aligned = (replace(found, aligned=each) for each in ALIGNMENTS) if found else ()
     return next(filter(takes, aligned), NOTHING)
 
 
-def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
+def _lengths_taken(takes: Callable[..., bool]) -> Contract | None:
     fewer = 0
     for n in _LENGTHS:
         if takes(Contract(at_least=n)):  # called with n values
@@ -272,11 +273,12 @@ def _lengths_taken(takes: Callable[[Contract], bool]) -> Contract | None:
     return None
 
 
-def _few_taken(takes: Callable[[Contract], bool]) -> Contract:
+def _few_taken(takes: Callable[..., bool]) -> Contract:
     """What it demands that takes four values: only what all other small lengths show, as one alone may be a fault."""
-    works = {n for n in _SMALL if takes(Contract(at_least=n))}
-    shown = {Contract(multiple_of=2): 2, Contract(multiple_of=4): 4, Contract(exactly=4): max(_SMALL) + 1}
-    return next((each for each, step in shown.items() if works == {*_SMALL[::step]}), NOTHING)
+    works = [n for n in _SMALL if takes(NOTHING, n)]
+    if works == [4]:
+        return Contract(exactly=4)
+    return next((Contract(multiple_of=n) for n in (2, 4) if works == [*range(n, _SMALL.stop, n)]), NOTHING)
 
 
 def takes_other_lengths(target: CallableTarget, dtypes: Iterable[str]) -> bool:
@@ -291,14 +293,14 @@ def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:
     names = likeliest_first(dtypes)
     for text in SHAPES:
         shaped = replace(target, dimensions=parsed_shape(text))
-        if any(_computes(shaped, name, times=8) for name in names):
+        if any(_computes(shaped, name, 32) for name in names):
             return text
     return None
 
 
-def _computes(target: CallableTarget, dtype: str, times: int = 1) -> bool:
+def _computes(target: CallableTarget, dtype: str, size: int | None = None) -> bool:
     """Whether it returns a number for ordinary numbers: a grid without blocks leaves what was in memory."""
-    made, fmt = trial(target, dtype, times), get_format(dtype)
+    made, fmt = trial(target, dtype, size), get_format(dtype)
     return made is not None and not all(map(fmt.is_nan, made.bits))
 
 
