@@ -32,6 +32,7 @@ import numpy as np
 from ..errors import UsageError
 from .parameter_names import OF_SECOND, is_added, role_of
 
+_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 MEANINGS = {
     "f": "what was named",
     "x": "the input",
@@ -164,9 +165,6 @@ def _unusable(text: str, why: str, meanings: Mapping[str, str]) -> UsageError:
     return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as {example!r})")
 
 
-_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
-
-
 def line_of(name: str, call: Callable[..., Any], second: str = "") -> CallLine | None:
     """How `call` is called by the names of its parameters; None where `f(x)` is right, or nothing is known. `second`:
     the second input that its function has.
@@ -206,7 +204,7 @@ def signature_of(call: Callable[..., Any]) -> inspect.Signature | None:
     with suppress(ValueError, TypeError):  # much of what is written in C has none
         return _own_signature(call)
     if types := getattr(call, "argtypes", None):  # of ctypes
-        return inspect.Signature([inspect.Parameter(f"arg{i}", _POSITIONAL) for i, _ in enumerate(types)])
+        return inspect.Signature([inspect.Parameter(f"arg{i}", _POSITIONAL) for i in range(len(types))])
     first = (getattr(call, "__doc__", None) or "").partition("\n")[0]
     match = re.fullmatch(rf"{re.escape(getattr(call, '__name__', ''))}\((.+)\)(?: -> .*)?", first)
     text, inner = match[1] if match else "...", 1

@@ -40,7 +40,7 @@ watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 _DIGITS = 15  # binary ones, which no result has by chance
 _ELSEWHERE_S = 1.0  # that a call on another thread may take
-_LENGTHS = sorted({*(1 << k for k in range(2, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
+_LENGTHS = sorted({*(1 << k for k in range(3, 16)), *(3 << k for k in range(2, 14)), 100, 1000, 10_000})
 _SMALL = range(1, 14)
 SHAPES = ("(n, 16)", "(1, n)", "(1, n, 16)", "(1, 16, n, 16)", "(8, 128)", "()")  # (8, 128) is a tile of a TPU
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
@@ -260,11 +260,11 @@ def demand_found(target: CallableTarget, dtypes: Iterable[str]) -> Contract:
 
 
 def _lengths_taken(takes: Callable[..., bool]) -> Contract | None:
-    fewer = 0
+    fewer = len(ordinary_numbers("float32"))
+    if takes(NOTHING):
+        return _few_taken(takes)
     for n in _LENGTHS:
         if takes(Contract(at_least=n)):  # called with n values
-            if n == _LENGTHS[0]:
-                return _few_taken(takes)
             if takes(Contract(at_least=n + 1)) and takes(Contract(at_least=3 * n + 1)):
                 least = bisect_left(range(n), True, fewer + 1, key=lambda fewest: takes(Contract(at_least=fewest)))
                 return Contract(at_least=least)
@@ -284,8 +284,7 @@ def _few_taken(takes: Callable[..., bool]) -> Contract:
 def takes_other_lengths(target: CallableTarget, dtypes: Iterable[str]) -> bool:
     """Whether it computes with a value more than `ordinary_numbers`, too; where lengths are compiled, it may."""
     dtype = likeliest_first(dtypes)[0]
-    with demanding(Contract(at_least=len(ordinary_numbers(dtype)) + 1)):
-        return target.compiles_per_length or _computes(target, dtype)
+    return target.compiles_per_length or _computes(target, dtype, len(ordinary_numbers(dtype)) + 1)
 
 
 def shape_taken(target: CallableTarget, dtypes: Iterable[str]) -> str | None:

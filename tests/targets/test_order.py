@@ -12,6 +12,8 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.isolation.limits import Limits
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.targets.kinds._c_abi import ABIS
+from gelu_verify.targets.names import symbol_of
 
 pytestmark = needs_cc
 SOURCE = """
@@ -210,3 +212,7 @@ def test_16_bits_of_one_value_are_whole_numbers_or_have_a_fraction(forms):
     assert target.evaluate("bfloat16", bits("bfloat16", "-1", "2")).tolist() == bits("bfloat16", "0", "2").tolist()
     with pytest.raises(UsageError, match=r"takes no uint16_t: give --call '_Float16 f\(_Float16 x\)' in place of :sc"):
         chosen(f"{forms}:relu0_f16:scalar", function="relu")
+
+
+def test_a_convention_is_no_part_of_the_symbol():
+    assert {symbol_of(f"./libk.so:gelu_f32:{abi}") for abi in ABIS} == {"gelu_f32"}

@@ -6,8 +6,7 @@ swiglu, of bias_gelu), `xg` or `gx` one array of both, one after the other; any 
 may be left out where a declaration has them (`parsed_source.py`, which `roles.py` makes a prototype of):
 "f(n, y, x, exact=1)".
 `targets/kinds/_calling.py` makes the C function that calls it so, `targets/kinds/_cuda_call.py` the kernel and the
-launch. Behind it may
-follow what else is agreed between the function and who calls it: `Contract`.
+launch. Behind it may follow what else is agreed between the function and who calls it: `Contract`.
 """
 
 from __future__ import annotations

@@ -465,9 +465,10 @@ def _example(parameter: CParameter, declared: Declared, has_second: bool = False
         return "0" if (words & _FROM_ZERO or is_added(parameter.name)) and not is_rank else "1"
     if not _is_data(parameter):
         return "{}"
-    words_of_bound = [] if declared.space or is_factor(parameter.name) else words_of(parameter.name)
-    bound = next((_BOUNDS[each] for each in words_of_bound if each in _BOUNDS), "")
-    return bound or f"{0 if is_added(parameter.name) else 1}.0{'f' * (parameter.element == 'float')}"
+    bounds = [_BOUNDS[each] for each in words_of(parameter.name) if each in _BOUNDS]
+    if bounds and not (declared.space or is_factor(parameter.name)):
+        return bounds[0]
+    return f"{0 if is_added(parameter.name) else 1}.0{'f' * (parameter.element == 'float')}"
 
 
 def _named(parameter: CParameter) -> str:

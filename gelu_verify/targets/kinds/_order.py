@@ -8,7 +8,7 @@ from ...errors import UsageError
 from ...formats import get_format
 
 _TRIED = 256  # values in each array of those calls
-_ARRAYS, _COUNT_FIRST, _COUNT_BY_ADDRESS, _STRIDES, _VALUES, _HALVES = range(6)
+_ARRAYS, _COUNT_FIRST, _COUNT_BY_ADDRESS, _STRIDES, _VALUES, _HALVES = range(6)  # as there
 _FIRST, _SECOND, _ENDED = 1, 2, 4
 _COUNTED = {
     _COUNT_FIRST: "void f(size_t n, {0}, {1})",
